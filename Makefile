@@ -1,0 +1,67 @@
+# Every target sets up what it needs: Python 3.11+ and make are enough, root is not needed.
+# Overridable: VENV=dir  PYTHON=interpreter  JOBS=n  PYTEST_ARGS="-k name"
+
+VENV        ?= .venv
+PYTHON      ?=
+JOBS        ?= auto
+PYTEST_ARGS ?=
+
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+EXTRA := engine or browser or framework or slow
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup weights lint format test test-all test-extra serve clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## create the virtual environment and install into it
+
+# Tries each interpreter rather than looking for its name: a version manager's shim may not run.
+$(BIN)/python:
+	@for python in $(or $(PYTHON),python3.11 python3.12 python3.13 python3 python); do \
+	  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  echo "Creating $(VENV) with $$("$$python" --version)"; \
+	  "$$python" -m venv $(VENV) && exit 0; \
+	  rm -rf $(VENV); echo "$$python cannot create a virtual environment" >&2; exit 1; \
+	done; \
+	echo "Recollect needs Python 3.11 or newer$(if $(PYTHON),; $(PYTHON) is not,: install it or pass PYTHON=/path/to/python)." >&2; \
+	exit 1
+
+$(READY): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[remote,dev]'
+	@touch $@
+
+# Offline is no reason to stop: what needs the model is then skipped, and says so.
+weights: $(READY)
+	@$(BIN)/recollect models install || \
+	  echo "The local embedding model could not be installed: tests that need it will be skipped." >&2
+
+lint: $(READY) ## ruff and pyright
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(READY) ## let ruff fix and format
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+test: lint weights ## lint and the core tests
+	$(BIN)/pytest -n $(JOBS) -m "not ($(EXTRA))" $(PYTEST_ARGS)
+
+test-all: test test-extra ## the core tests, then engines, browser, frameworks and slow ones
+
+# One at a time: these start servers and measure. 5 is pytest's "no tests": none may be marked yet.
+test-extra: weights
+	$(BIN)/pytest -m "$(EXTRA)" $(PYTEST_ARGS) || [ $$? -eq 5 ]
+
+serve: $(READY) ## run Recollect (the demonstration, until there is a server)
+	$(BIN)/recollect demo
+
+clean: ## remove caches and build results (the virtual environment stays)
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY)
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,68 @@
+"""Every error Recollect raises on purpose.
+
+RecollectError
+├── Invalid              what was given cannot be taken
+│   └── TooLarge         a size limit was passed
+├── NotFound             no such thing for this user
+├── Conflict             the same place already holds something else
+├── StoreError           the database
+│   ├── StoreUnavailable     cannot be opened, read or written now
+│   ├── StoreCorrupt         its file is damaged
+│   └── SchemaMismatch       its schema is not this release's
+├── EmbedderError        vectors could not be computed
+│   └── WeightsMissing       a local model is not installed
+└── SettingsError        a setting has a value it cannot have
+
+A message says what happened and what to do about it; an error raised without one says its docstring.
+"""
+
+
+class RecollectError(Exception):
+    """Something went wrong in Recollect."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or type(self).__doc__ or "")
+
+
+class Invalid(RecollectError, ValueError):
+    """A value that was given cannot be taken as it is."""
+
+
+class TooLarge(Invalid):
+    """A value is over its size limit."""
+
+
+class NotFound(RecollectError, LookupError):
+    """There is no such item for this user."""
+
+
+class Conflict(RecollectError):
+    """Something else is already stored in that place."""
+
+
+class StoreError(RecollectError):
+    """The database failed."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be opened, read or written right now."""
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged. Nothing was changed: restore it from a backup or an export."""
+
+
+class SchemaMismatch(StoreError):
+    """The database has another schema version. Run `recollect db migrate`, or upgrade recollect."""
+
+
+class EmbedderError(RecollectError):
+    """The embedding model failed. Turns are still recorded; `recollect tend` fills the vectors in later."""
+
+
+class WeightsMissing(EmbedderError):
+    """The local embedding model is not installed. Run `recollect models install`."""
+
+
+class SettingsError(RecollectError):
+    """A setting has a value it cannot have."""

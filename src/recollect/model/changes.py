@@ -1,0 +1,83 @@
+"""What can be done to one user's memory in one transaction.
+
+Pipelines plan these; the store applies them, all or none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model.records import Json, Record, Role
+from recollect.model.scope import GLOBAL
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A span of a record's text that is searched as one piece; without a vector it waits for one."""
+
+    start: int
+    stop: int
+    vector: NDArray[np.float32] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnDraft:
+    """A turn before it has its place. `index` None appends."""
+
+    id: str
+    conversation: str
+    index: int | None
+    role: Role
+    content: str
+    at: datetime
+    recorded_at: datetime
+    digest: str
+    channel: str = GLOBAL
+    agent: str | None = None
+    zone: str | None = None
+    model: str | None = None
+    tokens: int = 0
+    metadata: Json = field(default_factory=dict[str, Any])
+    title: str | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Store turns. One with an index that already holds the same text changes nothing; another
+    text there is a `Conflict`."""
+
+    drafts: tuple[TurnDraft, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Store a record as it is, in place of one with the same kind and id. `chunks` None leaves
+    what is searched of it as it was."""
+
+    record: Record
+    chunks: tuple[Chunk, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """Set fields of a record that exists; `NotFound` otherwise. Never its content."""
+
+    kind: str
+    id: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Take records of one kind out, with their search entries and links."""
+
+    kind: str
+    ids: tuple[str, ...]
+
+
+Change = Append | Put | Revise | Remove

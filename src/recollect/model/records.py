@@ -1,0 +1,311 @@
+"""What is stored: frozen records, one class a kind, none of which knows a database.
+
+Times are aware and in UTC. A record belongs to the user through whose handle it was read; the user
+is therefore not a field. `Record.id` is unique for the user; a conversation's id is its caller's name
+for it, every other id is a UUIDv7.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from recollect.model.scope import GLOBAL
+
+Json = Mapping[str, Any]
+
+
+class Role(StrEnum):
+    """Who speaks in a turn. A `note` is an explicit save: nobody said it, somebody wrote it down."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+    NOTE = "note"
+
+
+class Tense(StrEnum):
+    """Whether a memory speaks of what is, was or will be."""
+
+    CURRENT = "current"
+    PAST = "past"
+    FUTURE = "future"
+
+
+class GoalStatus(StrEnum):
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    ABANDONED = "abandoned"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The base of everything stored."""
+
+    kind: ClassVar[str]
+    id: str
+    metadata: Json = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation(Record):
+    """A run of turns. `next_index` is where the next turn goes, `mined_to` how far mining has come."""
+
+    kind = "conversation"
+    channel: str = GLOBAL
+    agent: str | None = None
+    title: str | None = None
+    started_at: datetime
+    last_at: datetime
+    next_index: int = 0
+    mined_to: int = 0
+    ended_at: datetime | None = None
+    archived_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Record):
+    """One message, word for word. Never paraphrased, never changed."""
+
+    kind = "turn"
+    conversation: str
+    index: int
+    role: Role
+    content: str
+    at: datetime
+    recorded_at: datetime
+    digest: str
+    channel: str = GLOBAL
+    agent: str | None = None
+    zone: str | None = None
+    model: str | None = None
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecord(Record):
+    """What is known, worked out from turns or written down by somebody.
+
+    True from `valid_from` until `valid_to`; believed from `recorded_at` until `retired_at`. A
+    correction retires a memory and ends its validity; it never overwrites it.
+    """
+
+    content: str
+    recorded_at: datetime
+    valid_from: datetime
+    valid_to: datetime | None = None
+    retired_at: datetime | None = None
+    channel: str = GLOBAL
+    agent: str | None = None
+    confidence: float = 1.0
+    salience: float = 0.5
+    tense: Tense = Tense.CURRENT
+    origin: str = "explicit"
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    expires_at: datetime | None = None
+    pinned: bool = False
+    sources: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(MemoryRecord):
+    """Something that is so: a preference, a plan, a possession, a date."""
+
+    kind = "fact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure(MemoryRecord):
+    """How something is done, and how often that went well."""
+
+    kind = "procedure"
+    context: str = ""
+    tools: tuple[str, ...] = ()
+    successes: int = 0
+    failures: int = 0
+    last_used: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode(MemoryRecord):
+    """A task or a session as a whole: what was attempted, what was done, how it ended."""
+
+    kind = "episode"
+    goal: str = ""
+    steps: tuple[str, ...] = ()
+    outcome: str = ""
+    lessons: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection(MemoryRecord):
+    """A lesson about the agent's own answers."""
+
+    kind = "reflection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity(Record):
+    """A person, place, project or thing that memories are about."""
+
+    kind = "entity"
+    name: str
+    type: str = "thing"
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    channel: str = GLOBAL
+    salience: float = 0.5
+    first_seen: datetime
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation(Record):
+    """What holds between two entities, and from when to when."""
+
+    kind = "relation"
+    source: str
+    type: str
+    target: str
+    valid_from: datetime
+    valid_to: datetime | None = None
+    recorded_at: datetime
+    retired_at: datetime | None = None
+    channel: str = GLOBAL
+    confidence: float = 1.0
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal(Record):
+    """Something the user or an agent is after."""
+
+    kind = "goal"
+    description: str
+    created_at: datetime
+    status: GoalStatus = GoalStatus.ACTIVE
+    priority: int = 0
+    deadline: datetime | None = None
+    closed_at: datetime | None = None
+    result: str | None = None
+    parent: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    channel: str = GLOBAL
+    agent: str | None = None
+    conversation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolInvocation(Record):
+    """One call of a tool and what came of it."""
+
+    kind = "tool_invocation"
+    tool: str
+    input: Any
+    output: Any = None
+    success: bool
+    latency_ms: float | None = None
+    error: str | None = None
+    at: datetime
+    conversation: str | None = None
+    turn: str | None = None
+    channel: str = GLOBAL
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Record):
+    """What one invocation of an agent was asked, did and reached; read in order, not searched."""
+
+    kind = "summary"
+    conversation: str
+    query: str
+    summary: str
+    result: str
+    at: datetime
+    channel: str = GLOBAL
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile(Record):
+    """What is known of the user as a person. One a user, its id is always `profile`."""
+
+    kind = "profile"
+    preferences: Json = field(default_factory=dict[str, Any])
+    expertise: tuple[str, ...] = ()
+    style: Json = field(default_factory=dict[str, Any])
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserSettings(Record):
+    """What the user has set for their own memory. One a user, its id is always `settings`."""
+
+    kind = "settings"
+    values: Json = field(default_factory=dict[str, Any])
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone(Record):
+    """That something was forgotten, without saying what: a keyed hash that mining respects."""
+
+    kind = "tombstone"
+    digest: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry(Record):
+    """That something was done: who, what, when; never the content."""
+
+    kind = "audit"
+    operation: str
+    subject: str
+    at: datetime
+    count: int = 0
+    channel: str = GLOBAL
+    agent: str | None = None
+    conversation: str | None = None
+
+
+MEMORY_TYPES: tuple[type[MemoryRecord], ...] = (Fact, Procedure, Episode, Reflection)
+MEMORY_KINDS = tuple(t.kind for t in MEMORY_TYPES)
+
+RECORD_TYPES: tuple[type[Record], ...] = (
+    Conversation,
+    Turn,
+    *MEMORY_TYPES,
+    Entity,
+    Relation,
+    Goal,
+    ToolInvocation,
+    Summary,
+    Profile,
+    UserSettings,
+    Tombstone,
+    AuditEntry,
+)
+BY_KIND: dict[str, type[Record]] = {t.kind: t for t in RECORD_TYPES}
+
+SEARCHABLE = ("turn", *MEMORY_KINDS, "entity")
+"""The kinds that recall can return."""
+
+
+def searchable_text(record: Record) -> str:
+    """The text by which recall finds a record; empty when it cannot be found that way."""
+    match record:
+        case Turn(role=Role.NOTE):
+            return ""  # the memory that cites the note is found instead
+        case Turn() | MemoryRecord():
+            return record.content
+        case Entity():
+            return "\n".join((record.name, *record.aliases, record.description)).strip()
+        case _:
+            return ""

@@ -1,0 +1,56 @@
+"""What a store is asked when recall gathers, and what it answers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model.records import SEARCHABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which memories may be found at all; applied before ranking, never after.
+
+    Without `as_of` and `known_at`: what is believed and valid at `now`. With them: what held at
+    `as_of`, as far as it was known at `known_at`.
+    """
+
+    now: datetime
+    kinds: tuple[str, ...] = SEARCHABLE
+    channels: tuple[str, ...] | None = None
+    agent: str | None = None
+    conversation: str | None = None
+    roles: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    min_confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """One question to a store: a vector, terms, or both, within a filter."""
+
+    filter: Filter
+    terms: tuple[str, ...] = ()
+    vector: NDArray[np.float32] | None = None
+    threshold: float = 0.0
+    """The least similarity, on the space's common scale, of a candidate found by its vector alone."""
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that was found: by its vector, its words, or both."""
+
+    kind: str
+    owner: str
+    start: int
+    stop: int
+    similarity: float | None
+    """On the common scale; None when the chunk has no vector or the query had none."""
+    text: float
+    """BM25 with this user's statistics; 0 when no word matched."""

@@ -1,0 +1,81 @@
+"""How a record's fields look outside Python, read off its type hints; and records as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from recollect.errors import Invalid
+from recollect.model.records import BY_KIND, Record
+
+R = TypeVar("R", bound=Record)
+
+Shape = Literal["time", "text", "enum", "number", "tuple", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldShape:
+    name: str
+    type: Any
+    shape: Shape
+
+
+def _shape(annotation: Any) -> tuple[Any, Shape]:
+    options = [a for a in get_args(annotation) if a is not type(None)]
+    plain = options[0] if type(None) in get_args(annotation) else annotation
+    if plain is datetime:
+        return plain, "time"
+    if plain is str:
+        return plain, "text"
+    if isinstance(plain, type) and issubclass(plain, StrEnum):
+        return plain, "enum"
+    if plain in (int, float, bool):
+        return plain, "number"
+    if get_origin(plain) is tuple:
+        return plain, "tuple"
+    return plain, "json"
+
+
+@cache
+def shapes(kind: type[Record]) -> tuple[FieldShape, ...]:
+    """The fields of a kind of record, in order."""
+    hints = get_type_hints(kind)
+    return tuple(FieldShape(f.name, *_shape(hints[f.name])) for f in fields(kind))
+
+
+def field_to_json(field: FieldShape, value: Any) -> Any:
+    if value is None:
+        return None
+    if field.shape == "time":
+        return value.isoformat()
+    return list(value) if field.shape == "tuple" else value
+
+
+def field_from_json(field: FieldShape, value: Any) -> Any:
+    if value is None or field.shape == "json":
+        return value
+    if field.shape == "time":
+        return datetime.fromisoformat(value).astimezone(UTC)
+    if field.shape == "tuple":
+        return tuple(str(part) for part in value)
+    return field.type(value)
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """The record as JSON types; `from_json` gives it back."""
+    values = {f.name: field_to_json(f, getattr(record, f.name)) for f in shapes(type(record))}
+    return {"kind": record.kind, **values}
+
+
+def from_json(data: Mapping[str, Any]) -> Record:
+    """The record that `to_json` wrote; `Invalid` when it is not one."""
+    kind = BY_KIND.get(str(data.get("kind")))
+    if kind is None:
+        raise Invalid(f"Unknown kind of record: {data.get('kind')!r}.")
+    try:
+        known = {f.name: field_from_json(f, data[f.name]) for f in shapes(kind) if f.name in data}
+        return kind(**known)
+    except (TypeError, ValueError) as error:
+        raise Invalid(f"Not a {kind.kind}: {error}.") from None

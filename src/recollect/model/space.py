@@ -1,0 +1,21 @@
+"""Embedding spaces: vectors compare only inside one."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A model and its dimensions.
+
+    `unrelated` is the cosine two unrelated texts typically have in this space. Similarities are
+    rescaled so that it becomes 0 and identity stays 1, which lets one threshold mean the same for
+    every model.
+    """
+
+    model: str
+    dimensions: int
+    unrelated: float = 0.0
+
+    def similarity(self, cosine: float) -> float:
+        """A cosine of this space on the common scale: 0 unrelated, 1 the same."""
+        return (cosine - self.unrelated) / (1.0 - self.unrelated)

@@ -1,0 +1,186 @@
+"""The database of record.
+
+Everything about one user goes through a handle bound to that user, which is the wall between users:
+no method of it takes a user. Beside the handles there is only what workers and operators need, and
+none of that returns content.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model.changes import Change
+from recollect.model.records import Record, Turn
+from recollect.model.search import Candidate, Search
+from recollect.model.space import Space
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often a memory was returned: for life, and since its last renewal."""
+
+    count: int
+    since_renewal: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a transaction did: the turns of each `Append` as stored, in order, and its place in the feed."""
+
+    seq: int
+    turns: tuple[Turn, ...]
+    created: int
+    """How many of the turns are new."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """A record that changed, or with `deleted` one that is gone."""
+
+    seq: int
+    kind: str
+    id: str
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A chunk that waits for its vector."""
+
+    doc: int
+    text: str
+
+
+class UserStore(Protocol):
+    """One user's memory."""
+
+    @property
+    def user(self) -> str: ...
+
+    def apply(self, changes: Sequence[Change], space: Space | None = None) -> Applied:
+        """Do all of it or none, durably, in one transaction. `space` is that of the chunks' vectors."""
+        ...
+
+    def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+        """The records that exist among `ids`, in that order."""
+        ...
+
+    def find(
+        self,
+        kind: type[R],
+        where: Mapping[str, Any] | None = None,
+        *,
+        order: str = "id",
+        descending: bool = False,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[R]:
+        """Records of a kind whose fields equal `where` (a tuple or list: any of them), in order of a
+        field and the id, starting behind the record `after`."""
+        ...
+
+    def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int: ...
+
+    def search(self, search: Search) -> list[Candidate]:
+        """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
+        ...
+
+    def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """For each record that cites one of the turns: all the turns it cites."""
+        ...
+
+    def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
+        """Count returned memories: id -> (kind, times, last). Does not enter the feed."""
+        ...
+
+    def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
+
+    def feed(self, since: int = 0) -> Iterator[FeedEntry]:
+        """Everything that changed after `since`, oldest first."""
+        ...
+
+    def secret(self) -> bytes:
+        """The key of this user's tombstones."""
+        ...
+
+    def adopt_secret(self, secret: bytes) -> bool:
+        """Take over the key of an imported memory; refused once tombstones of another key exist."""
+        ...
+
+    def unembedded(self, space: Space, limit: int) -> list[Unembedded]: ...
+
+    def embed(self, space: Space, vectors: Mapping[int, NDArray[np.float32]]) -> int:
+        """Fill in vectors of chunks that still wait for them."""
+        ...
+
+    def erase(self) -> dict[str, int]:
+        """Remove the user and everything of theirs; how many of each kind went."""
+        ...
+
+
+class Store(Protocol):
+    """A database of record."""
+
+    def user(self, user: str) -> UserStore:
+        """The handle of one user. Nothing is stored until something is written through it."""
+        ...
+
+    def active_space(self) -> Space | None:
+        """The space that is searched."""
+        ...
+
+    def add_space(self, space: Space) -> bool:
+        """Have every chunk wait for a vector of this space; whether it is the one that is searched.
+        The first space is, at once; a later one after `switch_space`."""
+        ...
+
+    def reset_space(self, space: Space) -> None:
+        """Drop the space's vectors, so that every chunk waits for a new one."""
+        ...
+
+    def switch_space(self, space: Space) -> None:
+        """Search this space from now on and drop the others; `Conflict` while chunks wait for it."""
+        ...
+
+    def users_unembedded(self, space: Space) -> list[str]:
+        """Users with chunks that wait for a vector."""
+        ...
+
+    def text_is_current(self) -> bool:
+        """Whether the text index was built by this release's analyser."""
+        ...
+
+    def rebuild_text(self) -> Iterator[int]:
+        """Build the text index anew, yielding how many chunks are done."""
+        ...
+
+    def needs_scrub(self) -> bool:
+        """Whether something was erased whose bytes may still be in the files."""
+        ...
+
+    def scrub(self) -> bool:
+        """Leave no byte of what was erased in the files; False when others are in the way."""
+        ...
+
+    def acquire(self, lease: str, holder: str, now: datetime, until: datetime) -> bool:
+        """Take or renew a lease; False while another holder has it."""
+        ...
+
+    def release(self, lease: str, holder: str) -> None: ...
+
+    def stats(self) -> dict[str, Any]:
+        """Sizes and versions, for `doctor`; nothing of anybody's content."""
+        ...
+
+    def check(self) -> list[str]:
+        """Problems found by reading the whole database; empty when it is sound."""
+        ...
+
+    def close(self) -> None: ...

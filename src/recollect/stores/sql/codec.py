@@ -1,0 +1,168 @@
+"""Between records and rows.
+
+Text goes through one reversible escape, because no SQL text holds lone surrogates and PostgreSQL's
+holds no NUL.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import Invalid
+from recollect.model.records import MemoryRecord, Record
+from recollect.model.shapes import FieldShape, field_from_json, field_to_json, shapes
+from recollect.stores.sql.schema import RECORD_TABLES
+
+R = TypeVar("R", bound=Record)
+
+LINKS = ("sources", "about", "blocked_by")
+"""Fields kept in the links table, under their own name."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_ESCAPE = "\x10"
+_UNSAFE = re.compile("[\x00\x10\ud800-\udfff]")
+_ESCAPED = re.compile("\x10([0-9a-f]{4})")
+
+
+def encode_text(text: str) -> str:
+    """The text without NUL and lone surrogates; `decode_text` gives it back."""
+    return _UNSAFE.sub(lambda m: f"{_ESCAPE}{ord(m.group()):04x}", text)
+
+
+def decode_text(text: str) -> str:
+    if _ESCAPE not in text:
+        return text
+    return _ESCAPED.sub(lambda m: chr(int(m.group(1), 16)), text)
+
+
+def encode_time(at: datetime) -> int:
+    if at.tzinfo is None:
+        raise Invalid("Times need a time zone: use datetime.now(timezone.utc) or give tzinfo.")
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def decode_time(micros: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def encode_json(value: Any) -> str:
+    if value == {}:
+        return "{}"
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Invalid(f"Not JSON: {error}. Use strings, finite numbers, booleans, lists, dicts.") from None
+
+
+def decode_json(text: str) -> Any:
+    return {} if text == "{}" else json.loads(text)
+
+
+def encode_vector(vector: NDArray[np.float32]) -> bytes:
+    return vector.astype("<f2").tobytes()
+
+
+def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
+    return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(-1, dimensions)
+
+
+_ENCODE: dict[str, Callable[[Any], Any]] = {
+    "time": encode_time,
+    "text": encode_text,
+    "enum": str,
+    "tuple": encode_json,
+    "json": encode_json,
+}
+_DECODE: dict[str, Callable[[Any], Any]] = {
+    "time": decode_time,
+    "text": decode_text,
+    "tuple": lambda text: tuple(json.loads(text)),
+    "json": decode_json,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+    scalar: bool
+    json: bool
+
+
+@cache
+def _columns(kind: type[Record]) -> tuple[_Column, ...]:
+    table = RECORD_TABLES[kind.kind]
+    return tuple(
+        _Column(
+            f.name,
+            _ENCODE.get(f.shape, f.type),
+            _DECODE.get(f.shape, f.type),
+            f.shape not in ("tuple", "json"),
+            f.shape == "json",
+        )
+        for f in shapes(kind)
+        if f.name in table.c
+    )
+
+
+@cache
+def _details(kind: type[Record]) -> tuple[FieldShape, ...]:
+    """The fields that only this kind of memory has; they share one column."""
+    return tuple(f for f in shapes(kind) if f.name not in RECORD_TABLES[kind.kind].c and f.name not in LINKS)
+
+
+@cache
+def link_fields(kind: type[Record]) -> tuple[str, ...]:
+    return tuple(f.name for f in shapes(kind) if f.name in LINKS)
+
+
+def to_row(record: Record) -> dict[str, Any]:
+    """The record's columns, without the user's and the feed's."""
+    kind = type(record)
+    row: dict[str, Any] = {}
+    for column in _columns(kind):
+        value = getattr(record, column.name)
+        row[column.name] = None if value is None and not column.json else column.encode(value)
+    if isinstance(record, MemoryRecord):
+        row["kind"] = record.kind
+        row["details"] = encode_json(
+            {f.name: field_to_json(f, getattr(record, f.name)) for f in _details(kind)}
+        )
+    return row
+
+
+def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
+    values: dict[str, Any] = {name: links.get(name, ()) for name in link_fields(kind)}
+    for column in _columns(kind):
+        value = row[column.name]
+        values[column.name] = value if value is None else column.decode(value)
+    if issubclass(kind, MemoryRecord):
+        details = decode_json(row["details"])
+        values |= {f.name: field_from_json(f, details[f.name]) for f in _details(kind) if f.name in details}
+    return kind(**values)
+
+
+def encode_fields(kind: type[Record], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Some columns of a record, for a filter or an update; a list stands for any of its members."""
+    known = {c.name: c for c in _columns(kind)}
+    row: dict[str, Any] = {}
+    for name, value in values.items():
+        column = known.get(name)
+        if column is None:
+            raise Invalid(f"A {kind.kind} has no field {name!r} to filter by or to set.")
+        if value is None:
+            row[name] = None
+        elif column.scalar and isinstance(value, (tuple, list)):
+            row[name] = [column.encode(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
+        else:
+            row[name] = column.encode(value)
+    return row

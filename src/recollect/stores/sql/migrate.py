@@ -1,0 +1,59 @@
+"""Brings a database to this release's schema. Alembic is imported only when there is work to do."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from recollect.errors import SchemaMismatch
+
+HEAD = "0001"
+"""The newest revision in `migrations/versions`."""
+
+
+def version(connection: Connection) -> str | None:
+    """The database's revision; None when it is empty."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def upgrade(engine: Engine, create_text: Callable[[Connection], None]) -> None:
+    """Create or upgrade the schema; one look when there is nothing to do."""
+    with engine.connect() as connection:
+        if version(connection) == HEAD:
+            return
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        try:
+            found = version(connection)
+            if found != HEAD:
+                _run(connection, found)
+                create_text(connection)
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            connection.exec_driver_sql("ROLLBACK")
+            raise
+
+
+def _run(connection: Connection, found: str | None) -> None:
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    script = ScriptDirectory(str(Path(__file__).with_name("migrations")))
+
+    def steps(revision: Any, context: Any) -> list[Any]:
+        try:
+            return list(script._upgrade_revs(HEAD, revision))  # pyright: ignore
+        except CommandError:
+            raise SchemaMismatch(
+                f"The database has schema {found}, made by a newer release than this one (schema {HEAD}). "
+                "Upgrade recollect to open it."
+            ) from None
+
+    context = MigrationContext.configure(connection, opts={"fn": steps})
+    with Operations.context(context):
+        context.run_migrations()

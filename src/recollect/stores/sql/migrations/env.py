@@ -1,0 +1,1 @@
+"""Alembic asks for this file; `stores.sql.migrate` runs the revisions itself."""

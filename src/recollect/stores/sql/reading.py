@@ -1,0 +1,83 @@
+"""Rows to records, and the conditions to find them by."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
+
+from recollect.model.records import BY_KIND, MemoryRecord, Record, searchable_text
+from recollect.model.space import Space
+from recollect.stores.sql import schema
+from recollect.stores.sql.codec import encode_fields, from_row, link_fields
+from recollect.stores.sql.rows import UserRows
+
+R = TypeVar("R", bound=Record)
+
+
+def of_kind(statement: Select[Any], kind: type[Record]) -> Select[Any]:
+    """Memories of all kinds share a table."""
+    if issubclass(kind, MemoryRecord):
+        return statement.where(schema.memories.c.kind == kind.kind)
+    return statement
+
+
+def conditions(kind: type[Record], where: Mapping[str, Any] | None) -> list[ColumnElement[bool]]:
+    """Equality with each field, or with any of a list of values."""
+    table = schema.RECORD_TABLES[kind.kind]
+    return [
+        table.c[name].in_(value) if isinstance(value, list) else table.c[name].is_not_distinct_from(value)
+        for name, value in encode_fields(kind, where or {}).items()
+    ]
+
+
+def beyond(
+    key: tuple[ColumnElement[Any], ColumnElement[Any]], place: tuple[Any, Any], descending: bool
+) -> ColumnElement[bool]:
+    """Behind a place in an order of two columns."""
+    (first, second), (a, b) = key, place
+    if descending:
+        return or_(first < a, and_(first == a, second < b))
+    return or_(first > a, and_(first == a, second > b))
+
+
+def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]]) -> list[R]:
+    """Rows of a kind's table with their links, as records."""
+    if not link_fields(kind):
+        return [from_row(kind, row, {}) for row in found]
+    links = linked(rows, [row["id"] for row in found])
+    return [from_row(kind, row, links.get(row["id"], {})) for row in found]
+
+
+def linked(rows: UserRows, owners: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """What each owner links to, by the name of the link."""
+    table = schema.links
+    found = rows.all_in(
+        rows.select(table).order_by(table.c.owner, table.c.name, table.c.place), table.c.owner, owners
+    )
+    links: dict[str, dict[str, tuple[str, ...]]] = {}
+    for row in found:
+        by_name = links.setdefault(row["owner"], {})
+        by_name[row["name"]] = (*by_name.get(row["name"], ()), row["target"])
+    return links
+
+
+def texts(rows: UserRows, chunks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The whole text behind each of the chunks, by its owner."""
+    owners: dict[str, list[str]] = {}
+    for chunk in chunks:
+        owners.setdefault(chunk["kind"], []).append(chunk["owner"])
+    found: dict[str, str] = {}
+    for name, ids in owners.items():
+        kind, table = BY_KIND[name], schema.RECORD_TABLES[name]
+        for row in rows.all_in(rows.select(table), table.c.id, list(dict.fromkeys(ids))):
+            found[row["id"]] = searchable_text(from_row(kind, row, {}))
+    return found
+
+
+def space_id(space: Space) -> ScalarSelect[int]:
+    table = schema.spaces
+    return (
+        select(table.c.id)
+        .where(table.c.model == space.model, table.c.dimensions == space.dimensions)
+        .scalar_subquery()
+    )

@@ -1,0 +1,232 @@
+"""The store of record on any SQL database: what is shared, which is nearly all of it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, literal, select, update
+
+from recollect.errors import Conflict
+from recollect.model.records import MEMORY_KINDS
+from recollect.model.scope import check_name
+from recollect.model.space import Space
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.codec import encode_time
+from recollect.stores.sql.reading import space_id, texts
+from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.user_store import SqlUserStore
+from recollect.stores.sql.writer import UNSCRUBBED
+from recollect.text.analyse import VERSION, terms
+
+ANALYSER = "analyser"
+REBUILD_BATCH = 1000
+
+
+class SqlStore:
+    """A database of record. Implements `ports.store.Store`."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def user(self, user: str) -> SqlUserStore:
+        return SqlUserStore(self._backend, check_name("user", user))
+
+    # Embedding spaces
+
+    def active_space(self) -> Space | None:
+        table = schema.spaces
+        with self._backend.read() as connection:
+            row = connection.execute(select(table).where(table.c.active)).one_or_none()
+        return None if row is None else Space(row.model, row.dimensions, row.unrelated)
+
+    def add_space(self, space: Space) -> bool:
+        def work(connection: Connection) -> bool:
+            table = schema.spaces
+            row = connection.execute(select(table).where(table.c.id == space_id(space))).one_or_none()
+            if row is not None:
+                return row.active
+            first = connection.execute(select(func.count()).select_from(table)).scalar_one() == 0
+            values = {"model": space.model, "dimensions": space.dimensions, "unrelated": space.unrelated}
+            connection.execute(insert(table).values(**values, active=first))
+            _await_vectors(connection, space)
+            return first
+
+        return self._backend.write(work)
+
+    def reset_space(self, space: Space) -> None:
+        def work(connection: Connection) -> None:
+            connection.execute(delete(schema.vectors).where(schema.vectors.c.space == space_id(space)))
+            _await_vectors(connection, space)
+
+        self.add_space(space)
+        self._backend.write(work)
+
+    def switch_space(self, space: Space) -> None:
+        def work(connection: Connection) -> None:
+            waiting = select(func.count()).select_from(schema.vectors)
+            left = connection.execute(
+                waiting.where(schema.vectors.c.space == space_id(space), schema.waiting)
+            ).scalar_one()
+            if left:
+                raise Conflict(
+                    f"{left:,} chunks still wait for a vector of {space.model}: run `recollect tend`."
+                )
+            table = schema.spaces
+            connection.execute(update(table).values(active=table.c.id == space_id(space)))
+            connection.execute(delete(schema.vectors).where(schema.vectors.c.space != space_id(space)))
+            connection.execute(delete(table).where(~table.c.active))
+
+        self._backend.write(work)
+
+    def users_unembedded(self, space: Space) -> list[str]:
+        table = schema.vectors
+        statement = select(table.c.user_id).where(table.c.space == space_id(space), schema.waiting).distinct()
+        with self._backend.read() as connection:
+            return list(connection.execute(statement).scalars())
+
+    # Text index
+
+    def text_is_current(self) -> bool:
+        with self._backend.read() as connection:
+            return _mark(connection, ANALYSER) == VERSION
+
+    def rebuild_text(self) -> Iterator[int]:
+        self._backend.write(self._backend.clear_text)
+        done = 0
+        with self._backend.read() as connection:
+            users = [(row.user_id, row.number) for row in connection.execute(select(schema.users))]
+        for user, number in users:
+            last = 0
+            while True:
+                count, last = self._backend.write(
+                    lambda connection, u=user, n=number, after=last: self._reindex(connection, u, n, after)
+                )
+                if not count:
+                    break
+                done += count
+                yield done
+        table = schema.meta
+        self._backend.write(
+            lambda connection: (
+                connection.execute(
+                    update(table).where(table.c.key == ANALYSER).values(value=VERSION)
+                ).rowcount
+            )
+        )
+
+    def _reindex(self, connection: Connection, user: str, number: int, after: int) -> tuple[int, int]:
+        rows, table = UserRows(connection, user), schema.chunks
+        found = rows.all(
+            rows.select(table).where(table.c.doc > after).order_by(table.c.doc).limit(REBUILD_BATCH)
+        )
+        if not found:
+            totals = rows.select(table, func.count(), func.coalesce(func.sum(table.c.terms), 0))
+            documents, words = connection.execute(totals).one()
+            connection.execute(rows.update(schema.users).values(documents=documents, terms=words))
+            return 0, after
+        text_of = texts(rows, found)
+        documents = [(r["doc"], terms(text_of[r["owner"]][r["start"] : r["stop"]])) for r in found]
+        self._backend.add_text(connection, number, documents)
+        for doc, words in documents:
+            connection.execute(rows.update(table).where(table.c.doc == doc).values(terms=len(words)))
+        return len(found), found[-1]["doc"]
+
+    # Erasure
+
+    def needs_scrub(self) -> bool:
+        with self._backend.read() as connection:
+            return _mark(connection, UNSCRUBBED) > 0
+
+    def scrub(self) -> bool:
+        with self._backend.read() as connection:
+            mark = _mark(connection, UNSCRUBBED)
+        if not self._backend.scrub():
+            return False
+        table = schema.meta
+        done = update(table).where(table.c.key == UNSCRUBBED).values(value=table.c.value - mark)
+        self._backend.write(lambda connection: connection.execute(done).rowcount)
+        return True
+
+    # Leases
+
+    def acquire(self, lease: str, holder: str, now: datetime, until: datetime) -> bool:
+        def work(connection: Connection) -> bool:
+            table = schema.leases
+            row = connection.execute(
+                self._backend.locked(select(table).where(table.c.name == lease))
+            ).one_or_none()
+            values = {"holder": holder, "until": encode_time(until)}
+            if row is None:
+                connection.execute(insert(table).values(name=lease, **values))
+                return True
+            if row.holder != holder and row.until > encode_time(now):
+                return False
+            connection.execute(update(table).where(table.c.name == lease).values(**values))
+            return True
+
+        return self._backend.write(work)
+
+    def release(self, lease: str, holder: str) -> None:
+        table = schema.leases
+        gone = delete(table).where(table.c.name == lease, table.c.holder == holder)
+        self._backend.write(lambda connection: connection.execute(gone).rowcount)
+
+    # Operation
+
+    def stats(self) -> dict[str, Any]:
+        counted = {t.name: t for t in (schema.users, *schema.RECORD_TABLES.values(), schema.chunks)}
+        with self._backend.read() as connection:
+            rows = {
+                name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+                for name, table in counted.items()
+            }
+            waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting)
+            rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
+        return {"rows": rows, **self._backend.stats()}
+
+    def check(self) -> list[str]:
+        problems = list(self._backend.check())
+        with self._backend.read() as connection:
+            problems += _disagreements(connection)
+        return problems
+
+    def close(self) -> None:
+        self._backend.close()
+
+
+def _mark(connection: Connection, key: str) -> int:
+    return connection.execute(select(schema.meta.c.value).where(schema.meta.c.key == key)).scalar_one()
+
+
+def _await_vectors(connection: Connection, space: Space) -> None:
+    """Every chunk waits for a vector of the space."""
+    chunks = schema.chunks
+    id = connection.execute(select(space_id(space))).scalar_one()
+    every = select(chunks.c.user_id, literal(id), chunks.c.doc)
+    connection.execute(insert(schema.vectors).from_select(["user_id", "space", "doc"], every))
+
+
+def _disagreements(connection: Connection) -> list[str]:
+    """Where rows that belong together do not match."""
+    chunks, turns, memories = schema.chunks, schema.turns, schema.memories
+    problems: list[str] = []
+    for table, kinds in ((turns, ("turn",)), (memories, MEMORY_KINDS)):
+        orphans = (
+            select(func.count())
+            .select_from(
+                chunks.outerjoin(
+                    table, (table.c.user_id == chunks.c.user_id) & (table.c.id == chunks.c.owner)
+                )
+            )
+            .where(chunks.c.kind.in_(kinds), table.c.id.is_(None))
+        )
+        if count := connection.execute(orphans).scalar_one():
+            problems.append(f"{count:,} chunks belong to no row of {table.name}.")
+    total = select(func.coalesce(func.sum(schema.users.c.documents), 0))
+    if (
+        connection.execute(total).scalar_one()
+        != connection.execute(select(func.count()).select_from(chunks)).scalar_one()
+    ):
+        problems.append("The users' document counts do not match their chunks: run `recollect rebuild text`.")
+    return problems

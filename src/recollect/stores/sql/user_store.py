@@ -1,0 +1,240 @@
+"""One user's memory on any SQL database."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from heapq import merge
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, func
+
+from recollect.errors import Invalid, NotFound
+from recollect.model.changes import Change
+from recollect.model.records import Record
+from recollect.model.search import Candidate, Search
+from recollect.model.space import Space
+from recollect.ports.store import Applied, FeedEntry, Unembedded, Usage
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
+from recollect.stores.sql.reading import beyond, conditions, linked, of_kind, records, space_id, texts
+from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.writer import apply, mark_unscrubbed
+
+R = TypeVar("R", bound=Record)
+
+PAGE = 500
+
+
+class SqlUserStore:
+    """One user's memory. Implements `ports.store.UserStore`."""
+
+    def __init__(self, backend: Backend, user: str) -> None:
+        self._backend = backend
+        self._user = user
+
+    @property
+    def user(self) -> str:
+        return self._user
+
+    def apply(self, changes: Sequence[Change], space: Space | None = None) -> Applied:
+        return self._backend.write(
+            lambda connection: apply(self._backend, connection, self._user, changes, space)
+        )
+
+    def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+        table = schema.RECORD_TABLES[kind.kind]
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            found = rows.all_in(of_kind(rows.select(table), kind), table.c.id, list(dict.fromkeys(ids)))
+            by_id = {record.id: record for record in records(rows, kind, found)}
+        return [by_id[id] for id in ids if id in by_id]
+
+    def find(
+        self,
+        kind: type[R],
+        where: Mapping[str, Any] | None = None,
+        *,
+        order: str = "id",
+        descending: bool = False,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[R]:
+        table = schema.RECORD_TABLES[kind.kind]
+        wanted = conditions(kind, where)
+        if order not in table.c:
+            raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}.")
+        key = (table.c[order], table.c.id)
+        place = self._place(kind, order, after) if after is not None else None
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(PAGE, left)
+            with self._backend.read() as connection:
+                rows = UserRows(connection, self._user)
+                statement = of_kind(rows.select(table), kind).where(*wanted)
+                if place is not None:
+                    statement = statement.where(beyond(key, place, descending))
+                ordered = statement.order_by(*(c.desc() if descending else c.asc() for c in key))
+                page = rows.all(ordered.limit(size))
+                found = records(rows, kind, page)
+            yield from found
+            if len(page) < size:
+                return
+            place = (page[-1][order], page[-1]["id"])
+            left = None if left is None else left - len(page)
+
+    def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:
+        table = schema.RECORD_TABLES[kind.kind]
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            found = rows.all(rows.select(table, table.c[order]).where(table.c.id == id))
+        if not found:
+            raise NotFound(f"There is no {kind.kind} {id!r} to continue after.")
+        return found[0][order], id
+
+    def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
+        table = schema.RECORD_TABLES[kind.kind]
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(kind, where))
+            return connection.execute(statement).scalar_one()
+
+    def search(self, search: Search) -> list[Candidate]:
+        return self._backend.search(self._user, search)
+
+    def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        table = schema.links
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            cited = rows.select(table, table.c.owner).where(table.c.name == "sources")
+            owners = list(dict.fromkeys(r["owner"] for r in rows.all_in(cited, table.c.target, list(turns))))
+            return {owner: links.get("sources", ()) for owner, links in linked(rows, owners).items()}
+
+    def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
+        def work(connection: Connection) -> None:
+            rows = UserRows(connection, self._user)
+            table = schema.usage
+            known = {r["id"]: r for r in rows.all_in(rows.select(table), table.c.id, list(ids))}
+            new: list[dict[str, Any]] = []
+            for id, (kind, times, at) in ids.items():
+                last = encode_time(at)
+                if id not in known:
+                    new.append(
+                        {"id": id, "kind": kind, "count": times, "since_renewal": times, "last_at": last}
+                    )
+                    continue
+                values = {
+                    "count": table.c.count + times,
+                    "since_renewal": table.c.since_renewal + times,
+                    "last_at": max(last, known[id]["last_at"]),
+                }
+                connection.execute(rows.update(table).where(table.c.id == id).values(values))
+            chunks = schema.chunks
+            alive = rows.all_in(
+                rows.select(chunks, chunks.c.owner), chunks.c.owner, [row["id"] for row in new]
+            )
+            living = {row["owner"] for row in alive}
+            rows.insert(table, [row for row in new if row["id"] in living])
+
+        self._backend.write(work)
+
+    def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
+        table = schema.usage
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            found = rows.all_in(rows.select(table), table.c.id, list(ids))
+        return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
+
+    def feed(self, since: int = 0) -> Iterator[FeedEntry]:
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            tables = {table.name: (table, kind) for kind, table in schema.RECORD_TABLES.items()}
+            changed: list[list[FeedEntry]] = []
+            for table, kind in tables.values():
+                statement = rows.select(table).where(table.c.seq > since).order_by(table.c.seq, table.c.id)
+                changed.append(
+                    [FeedEntry(r["seq"], r.get("kind", kind), r["id"], False) for r in rows.all(statement)]
+                )
+            gone = schema.deletions
+            statement = (
+                rows.select(gone).where(gone.c.seq > since, gone.c.kind != "chunk").order_by(gone.c.seq)
+            )
+            changed.append([FeedEntry(r["seq"], r["kind"], r["id"], True) for r in rows.all(statement)])
+        yield from merge(*changed, key=lambda entry: entry.seq)
+
+    def secret(self) -> bytes:
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            found = rows.all(rows.select(schema.users, schema.users.c.secret))
+        if not found:
+            self.apply(())
+            return self.secret()
+        return bytes.fromhex(found[0]["secret"])
+
+    def adopt_secret(self, secret: bytes) -> bool:
+        def work(connection: Connection) -> bool:
+            rows = UserRows(connection, self._user)
+            if secret.hex() == rows.all(rows.select(schema.users, schema.users.c.secret))[0]["secret"]:
+                return True
+            if rows.all(rows.select(schema.tombstones, schema.tombstones.c.id).limit(1)):
+                return False
+            connection.execute(rows.update(schema.users).values(secret=secret.hex()))
+            return True
+
+        self.secret()
+        return self._backend.write(work)
+
+    def unembedded(self, space: Space, limit: int) -> list[Unembedded]:
+        table, chunks = schema.vectors, schema.chunks
+        with self._backend.read() as connection:
+            rows = UserRows(connection, self._user)
+            docs = [
+                r["doc"]
+                for r in rows.all(
+                    rows.select(table, table.c.doc)
+                    .where(table.c.space == space_id(space), schema.waiting)
+                    .order_by(table.c.doc)
+                    .limit(limit)
+                )
+            ]
+            found = rows.all_in(rows.select(chunks), chunks.c.doc, docs)
+            text_of = texts(rows, found)
+        return [Unembedded(r["doc"], text_of[r["owner"]][r["start"] : r["stop"]]) for r in found]
+
+    def embed(self, space: Space, vectors: Mapping[int, NDArray[np.float32]]) -> int:
+        for vector in vectors.values():
+            if vector.shape != (space.dimensions,) or not np.isfinite(vector).all():
+                raise Invalid(f"A vector of {space.dimensions} finite numbers was expected.")
+
+        def work(connection: Connection) -> int:
+            rows = UserRows(connection, self._user)
+            owner = rows.all(self._backend.locked(rows.select(schema.users)))
+            seq = owner[0]["seq"] + 1 if owner else 0
+            done = 0
+            for doc, vector in vectors.items():
+                table = schema.vectors
+                filled = rows.update(table).where(
+                    table.c.space == space_id(space), table.c.doc == doc, schema.waiting
+                )
+                done += connection.execute(filled.values(vector=encode_vector(vector))).rowcount
+                table = schema.chunks
+                connection.execute(rows.update(table).where(table.c.doc == doc).values(seq=seq))
+            connection.execute(rows.update(schema.users).values(seq=seq))
+            return done
+
+        return self._backend.write(work)
+
+    def erase(self) -> dict[str, int]:
+        def work(connection: Connection) -> dict[str, int]:
+            rows = UserRows(connection, self._user)
+            user = rows.all(self._backend.locked(rows.select(schema.users)))
+            if not user:
+                return {}
+            docs = [r["doc"] for r in rows.all(rows.select(schema.chunks, schema.chunks.c.doc))]
+            self._backend.remove_text(connection, user[0]["number"], docs)
+            counts = {t.name: connection.execute(rows.delete(t)).rowcount for t in schema.USER_TABLES}
+            mark_unscrubbed(connection)
+            return {name: count for name, count in counts.items() if count and name != "users"}
+
+        return self._backend.write(work)

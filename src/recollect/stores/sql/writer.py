@@ -1,0 +1,288 @@
+"""Applies changes to one user's rows inside one transaction. The only writer of records."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Table, select, update
+
+from recollect.errors import Conflict, Invalid, NotFound
+from recollect.model.changes import Append, Change, Put, Remove, Revise, TurnDraft
+from recollect.model.records import BY_KIND, Conversation, Turn, searchable_text
+from recollect.model.space import Space
+from recollect.ports.store import Applied
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.codec import encode_fields, from_row, link_fields, to_row
+from recollect.stores.sql.indexing import Indexer
+from recollect.stores.sql.rows import UserRows
+
+UNSCRUBBED = "unscrubbed"
+NEXT_USER = "next_user"
+
+
+def apply(
+    backend: Backend, connection: Connection, user: str, changes: Sequence[Change], space: Space | None
+) -> Applied:
+    """All of the changes, as one step of the user's feed."""
+    rows = UserRows(connection, user)
+    row = _lock_user(backend, rows)
+    seq: int = row["seq"] + 1
+    writer = _Writer(rows, seq, Indexer(backend, rows, row, seq, space))
+    for change in _joined(changes):
+        match change:
+            case Append():
+                writer.append(change.drafts)
+            case Revise():
+                writer.revise(change)
+            case Remove():
+                writer.remove(change)
+            case _:
+                writer.put(change)
+    writer.indexer.flush()
+    connection.execute(
+        rows.update(schema.users).values(
+            seq=seq,
+            next_doc=writer.indexer.next_doc,
+            documents=writer.indexer.documents,
+            terms=writer.indexer.terms,
+        )
+    )
+    return Applied(seq, tuple(writer.turns), writer.created)
+
+
+def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | list[Put]]:
+    """Neighbouring puts of one kind as a list, so that they become one statement."""
+    joined: list[Append | Revise | Remove | list[Put]] = []
+    for _, run in groupby(changes, lambda c: (type(c), c.record.kind if isinstance(c, Put) else "")):
+        puts: list[Put] = []
+        for change in run:
+            if isinstance(change, Put):
+                puts.append(change)
+            else:
+                joined.append(change)
+        if puts:
+            joined.append(puts)
+    return joined
+
+
+def _lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
+    """The user's row, held until the transaction ends; made when it is the first write."""
+    statement = backend.locked(rows.select(schema.users))
+    found = rows.all(statement)
+    if not found:
+        rows.insert(
+            schema.users,
+            [
+                {
+                    "number": next_number(rows.connection),
+                    "seq": 0,
+                    "next_doc": 1,
+                    "documents": 0,
+                    "terms": 0,
+                    "secret": secrets.token_hex(32),
+                }
+            ],
+        )
+        found = rows.all(statement)
+    return found[0]
+
+
+def next_number(connection: Connection) -> int:
+    """A user number nobody had before."""
+    table = schema.meta
+    bump = update(table).where(table.c.key == NEXT_USER).values(value=table.c.value + 1)
+    connection.execute(bump)
+    return connection.execute(select(table.c.value).where(table.c.key == NEXT_USER)).scalar_one()
+
+
+class _Writer:
+    def __init__(self, rows: UserRows, seq: int, indexer: Indexer) -> None:
+        self._rows = rows
+        self._seq = seq
+        self.indexer = indexer
+        self.turns: list[Turn] = []
+        self.created = 0
+
+    def append(self, drafts: Sequence[TurnDraft]) -> None:
+        conversations = self._conversations({draft.conversation for draft in drafts})
+        known = set(conversations)
+        taken = self._taken(drafts)
+        new: list[dict[str, Any]] = []
+        for draft in drafts:
+            conversation = conversations.get(draft.conversation) or _opened(draft)
+            index = conversation.next_index if draft.index is None else draft.index
+            place = (draft.conversation, index)
+            if draft.index is not None and place in taken:
+                self.turns.append(_unchanged(taken[place], draft))
+                continue
+            turn = _placed(draft, index)
+            conversations[draft.conversation] = replace(
+                conversation,
+                next_index=max(conversation.next_index, index + 1),
+                started_at=min(conversation.started_at, draft.at),
+                last_at=max(conversation.last_at, draft.at),
+                title=draft.title or conversation.title,
+            )
+            row = to_row(turn)
+            new.append(row)
+            self.indexer.add("turn", row, turn.content, draft.chunks)
+            self.turns.append(turn)
+            taken[place] = turn
+        self._insert(schema.turns, new)
+        self.created += len(new)
+        if new:
+            self._save(known, list(conversations.values()))
+
+    def _save(self, known: set[str], conversations: Sequence[Conversation]) -> None:
+        table = schema.conversations
+        self._insert(table, [to_row(c) for c in conversations if c.id not in known])
+        for conversation in conversations:
+            if conversation.id in known:
+                row = {**to_row(conversation), "seq": self._seq}
+                self._rows.connection.execute(
+                    self._rows.update(table).where(table.c.id == conversation.id).values(row)
+                )
+
+    def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
+        """The conversations as far as they exist."""
+        table = schema.conversations
+        found = self._rows.all_in(self._rows.select(table), table.c.id, sorted(ids))
+        return {row["id"]: from_row(Conversation, row, {}) for row in found}
+
+    def _taken(self, drafts: Sequence[TurnDraft]) -> dict[tuple[str, int], Turn]:
+        """What is stored already where the drafts want to go."""
+        table = schema.turns
+        wanted: dict[str, list[int]] = {}
+        for draft in drafts:
+            if draft.index is not None:
+                wanted.setdefault(draft.conversation, []).append(draft.index)
+        taken: dict[tuple[str, int], Turn] = {}
+        for conversation, indexes in wanted.items():
+            statement = self._rows.select(table).where(table.c.conversation == conversation)
+            for row in self._rows.all_in(statement, table.c["index"], indexes):
+                taken[conversation, row["index"]] = from_row(Turn, row, {})
+        return taken
+
+    def put(self, puts: Sequence[Put]) -> None:
+        """Records of one kind. What is there already under the same id is replaced."""
+        kind = type(puts[0].record)
+        table = schema.RECORD_TABLES[kind.kind]
+        ids = [put.record.id for put in puts]
+        if len(set(ids)) != len(ids):
+            raise Invalid(f"The same {kind.kind} is stored twice in one change.")
+        known = {
+            row["id"] for row in self._rows.all_in(self._rows.select(table, table.c.id), table.c.id, ids)
+        }
+        replaced = [id for id in ids if id in known]
+        reindexed = [put.record.id for put in puts if put.chunks is not None and put.record.id in known]
+        self._rows.delete_in(table, table.c.id, replaced)
+        self._unlink(replaced)
+        if reindexed:
+            self.indexer.remove(reindexed)
+            self._mark_unscrubbed()
+        new: list[dict[str, Any]] = []
+        for put in puts:
+            row = to_row(put.record)
+            new.append(row)
+            if put.chunks is not None:
+                self.indexer.add(put.record.kind, row, searchable_text(put.record), put.chunks)
+            elif put.record.id in known:
+                self.indexer.revise(put.record.id, row)
+            self._link(put)
+        self._insert(table, new)
+
+    def revise(self, change: Revise) -> None:
+        kind = BY_KIND[change.kind]
+        table = schema.RECORD_TABLES[change.kind]
+        if "content" in change.fields or "id" in change.fields:
+            raise Invalid("What was stored is not changed: correct it instead.")
+        values = encode_fields(kind, change.fields)
+        done = self._rows.connection.execute(
+            self._rows.update(table).where(table.c.id == change.id).values(**values, seq=self._seq)
+        )
+        if not done.rowcount:
+            raise NotFound(f"There is no {change.kind} {change.id!r}.")
+        self.indexer.revise(change.id, values)
+
+    def remove(self, change: Remove) -> None:
+        table = schema.RECORD_TABLES[change.kind]
+        statement = self._rows.select(table, table.c.id)
+        ids = [row["id"] for row in self._rows.all_in(statement, table.c.id, change.ids)]
+        if not ids:
+            return
+        self.indexer.flush()
+        self.indexer.remove(ids)
+        self._rows.delete_in(table, table.c.id, ids)
+        self._unlink(ids)
+        self._rows.delete_in(schema.links, schema.links.c.target, ids)
+        self._rows.delete_in(schema.usage, schema.usage.c.id, ids)
+        self.indexer.note_gone(change.kind, ids)
+        self._mark_unscrubbed()
+
+    def _insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["seq"] = self._seq
+        self._rows.insert(table, rows)
+
+    def _link(self, put: Put) -> None:
+        rows = [
+            {"owner": put.record.id, "name": name, "place": place, "target": target}
+            for name in link_fields(type(put.record))
+            for place, target in enumerate(dict.fromkeys(getattr(put.record, name)))
+        ]
+        self._rows.insert(schema.links, rows)
+
+    def _unlink(self, owners: Sequence[str]) -> None:
+        self._rows.delete_in(schema.links, schema.links.c.owner, owners)
+
+    def _mark_unscrubbed(self) -> None:
+        mark_unscrubbed(self._rows.connection)
+
+
+def mark_unscrubbed(connection: Connection) -> None:
+    """Say that bytes of something erased may be left in the files."""
+    table = schema.meta
+    connection.execute(update(table).where(table.c.key == UNSCRUBBED).values(value=table.c.value + 1))
+
+
+def _opened(draft: TurnDraft) -> Conversation:
+    return Conversation(
+        id=draft.conversation,
+        channel=draft.channel,
+        agent=draft.agent,
+        title=draft.title,
+        started_at=draft.at,
+        last_at=draft.at,
+    )
+
+
+def _placed(draft: TurnDraft, index: int) -> Turn:
+    return Turn(
+        id=draft.id,
+        conversation=draft.conversation,
+        index=index,
+        role=draft.role,
+        content=draft.content,
+        at=draft.at,
+        recorded_at=draft.recorded_at,
+        digest=draft.digest,
+        channel=draft.channel,
+        agent=draft.agent,
+        zone=draft.zone,
+        model=draft.model,
+        tokens=draft.tokens,
+        metadata=draft.metadata,
+    )
+
+
+def _unchanged(stored: Turn, draft: TurnDraft) -> Turn:
+    """The stored turn, if the draft says the same."""
+    if (stored.digest, stored.role) != (draft.digest, draft.role):
+        raise Conflict(
+            f"Turn {stored.index} of conversation {stored.conversation!r} is already recorded with another "
+            "text. Turns are never changed: leave out the index to append."
+        )
+    return stored

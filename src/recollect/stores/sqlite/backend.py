@@ -1,0 +1,182 @@
+"""What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, Select, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from recollect.errors import StoreCorrupt, StoreError, StoreUnavailable
+from recollect.model.search import Candidate, Search
+from recollect.stores.sql import migrate
+from recollect.stores.sql.store import SqlStore
+from recollect.stores.sqlite.commit import GroupCommit
+from recollect.stores.sqlite.search import Searcher
+from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text
+
+T = TypeVar("T")
+
+PAGE_SIZE = 8192
+BUSY_SECONDS = 30
+
+_PRAGMAS = (
+    f"PRAGMA page_size = {PAGE_SIZE}",  # a vector and its key fit a leaf
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # an acknowledged turn survives a power cut
+    "PRAGMA secure_delete = ON",  # freed bytes are overwritten
+    "PRAGMA cache_size = -65536",
+    "PRAGMA temp_store = MEMORY",
+)
+
+
+def open_store(path: Path, *, cache_bytes: int) -> SqlStore:
+    """The store in this file; the file and its schema are made when missing."""
+    return SqlStore(SqliteBackend(path, cache_bytes))
+
+
+class SqliteBackend:
+    """Implements `stores.sql.backend.Backend`."""
+
+    def __init__(self, path: Path, cache_bytes: int) -> None:
+        self._path = path
+        with _translated(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._engine = _engine(path)
+            migrate.upgrade(self._engine, create_text)
+        self._commits = GroupCommit(self._engine.connect)
+        self._searcher = Searcher(cache_bytes)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with _translated(self._path), self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        with _translated(self._path):
+            return self._commits.run(work)
+
+    def locked(self, statement: Select[Any]) -> Select[Any]:
+        return statement  # BEGIN IMMEDIATE holds the whole file
+
+    def add_text(
+        self, connection: Connection, number: int, documents: Sequence[tuple[int, list[str]]]
+    ) -> None:
+        add_text(connection, number, documents)
+
+    def remove_text(self, connection: Connection, number: int, documents: Sequence[int]) -> None:
+        remove_text(connection, number, documents)
+
+    def clear_text(self, connection: Connection) -> None:
+        clear_text(connection)
+
+    def search(self, user: str, search: Search) -> list[Candidate]:
+        with self.read() as connection:
+            snapshot = self._searcher.snapshot(connection, user, search)
+        return [] if snapshot is None else snapshot.candidates(search)
+
+    def scrub(self) -> bool:
+        """FTS5 keeps deleted words until its segments are merged; the log keeps every old page."""
+        self.write(
+            lambda connection: (
+                connection.exec_driver_sql("INSERT INTO texts(texts) VALUES ('optimize')").rowcount
+            )
+        )
+        with _translated(self._path), self._engine.connect() as connection:
+            busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+        return not busy
+
+    def stats(self) -> dict[str, Any]:
+        files = [self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))]
+        return {
+            "engine": f"SQLite {sqlite3.sqlite_version}",
+            "path": str(self._path),
+            "bytes": sum(file.stat().st_size for file in files if file.exists()),
+            "cached_bytes": self._searcher.cached_bytes,
+        }
+
+    def check(self) -> Iterator[str]:
+        with self.read() as connection:
+            for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+                if line != "ok":
+                    yield line
+        yield from self._check_text()
+
+    def _check_text(self) -> Iterator[str]:
+        try:
+            self.write(
+                lambda connection: (
+                    connection.exec_driver_sql("INSERT INTO texts(texts) VALUES ('integrity-check')").rowcount
+                )
+            )
+        except StoreError as error:
+            yield f"The text index is damaged ({error}): run `recollect rebuild text`."
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def _engine(path: Path) -> Engine:
+    engine = create_engine(
+        f"sqlite+pysqlite:///{path}",
+        isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
+        connect_args={"timeout": BUSY_SECONDS},
+        pool_size=8,
+        max_overflow=-1,
+    )
+
+    def prepare(connection: sqlite3.Connection, _: Any) -> None:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+
+    event.listen(engine, "connect", prepare)
+    return engine
+
+
+_MEANING: dict[int, tuple[type[StoreError], str]] = {
+    sqlite3.SQLITE_NOTADB: (
+        StoreCorrupt,
+        "is not a Recollect database. Nothing was changed; give another path.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        StoreCorrupt,
+        "is damaged. Nothing was changed: restore it from a backup, or save what can be read with "
+        "`recollect export`.",
+    ),
+    sqlite3.SQLITE_FULL: (
+        StoreUnavailable,
+        "could not be written: the disk is full. Free some space and try again.",
+    ),
+    sqlite3.SQLITE_READONLY: (StoreUnavailable, "is read-only. Make the file and its folder writable."),
+    sqlite3.SQLITE_CANTOPEN: (
+        StoreUnavailable,
+        "could not be opened. Check that the folder exists and may be read and written.",
+    ),
+    sqlite3.SQLITE_BUSY: (StoreUnavailable, "is being written by another process for too long. Try again."),
+    sqlite3.SQLITE_IOERR: (StoreUnavailable, "could not be read or written by the disk. Check the disk."),
+}
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """SQLite's errors in our words."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _error(path, error.orig) from error
+    except sqlite3.Error as error:
+        raise _error(path, error) from error
+    except OSError as error:
+        raise StoreUnavailable(f"{path} could not be opened: {error.strerror}.") from error
+
+
+def _error(path: Path, error: BaseException | None) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    kind, message = _MEANING.get(code, (StoreError, f"failed: {error}."))
+    return kind(f"{path} {message}")

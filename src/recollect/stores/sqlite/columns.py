@@ -1,0 +1,176 @@
+"""One user's chunks as columns: what filters look at, and the vectors.
+
+Rows are only ever appended. A chunk that changed is appended again and its old row marked dead, so
+that a search running over an older state is never disturbed and needs no lock.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model.records import SEARCHABLE, Role
+from recollect.model.search import Filter
+from recollect.stores.sql.codec import decode_vectors, encode_time
+
+NEVER = np.iinfo(np.int64).max
+"""Stands for an end that is not set."""
+
+_TIMES = ("at", "valid_from", "valid_to", "recorded_at", "retired_at", "expires_at")
+_NUMBERS: dict[str, Any] = {"doc": np.int64, "terms": np.int32, "start": np.int32, "stop": np.int32}
+_NAMES = ("kind", "role", "channel", "agent", "conversation")
+_TYPES: dict[str, Any] = {
+    **_NUMBERS,
+    **dict.fromkeys(_TIMES, np.int64),
+    **dict.fromkeys(_NAMES, np.int32),
+    "confidence": np.float32,
+    "has_vector": np.bool_,
+}
+_FIRST_CAPACITY = 256
+
+
+class Columns:
+    """A state of the columns. `extended` makes the next one, sharing what did not change."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._buffers: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in _TYPES.items()}
+        self._vectors = np.empty((0, dimensions), np.float32)
+        self._alive = np.empty(0, np.bool_)
+        self._place = np.empty(0, np.int64)
+        self._codes: dict[str, dict[str | None, int]] = {
+            **{name: {} for name in _NAMES},
+            "kind": {kind: code for code, kind in enumerate(SEARCHABLE)},
+            "role": {role: code for code, role in enumerate((*Role, None))},
+        }
+        self.owners: list[str] = []
+        self.count = 0
+        self.dead = 0
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        try:
+            return self._buffers[name][: self.count]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        return self._vectors[: self.count]
+
+    @property
+    def size(self) -> int:
+        arrays = (*self._buffers.values(), self._vectors, self._alive, self._place)
+        return sum(array.nbytes for array in arrays) + 100 * len(self.owners)
+
+    def kind_of(self, place: int) -> str:
+        return SEARCHABLE[self._buffers["kind"][place]]
+
+    def places(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where each of the documents is; -1 for one that is not here."""
+        inside = docs < len(self._place)
+        return (
+            np.where(inside, self._place[np.where(inside, docs, 0)], -1) if len(self._place) else docs * 0 - 1
+        )
+
+    def extended(self, rows: Sequence[Mapping[str, Any]], gone: Sequence[int]) -> "Columns":
+        """The state after chunks were added or changed (`rows`) and deleted (`gone`)."""
+        new = object.__new__(Columns)
+        new.__dict__.update(self.__dict__)
+        new._forget([row["doc"] for row in rows], gone)
+        new._append(rows)
+        return new
+
+    def _forget(self, changed: Sequence[int], gone: Sequence[int]) -> None:
+        docs = np.array([*changed, *gone], np.int64)
+        places = self.places(docs)
+        old = places >= 0
+        if old.any():
+            self._alive = self._alive.copy()
+            self._alive[places[old]] = False
+            self._place = self._place.copy()
+            self._place[docs[old]] = -1
+            self.dead += int(old.sum())
+
+    def _append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        if not rows:
+            return
+        start, stop = self.count, self.count + len(rows)
+        self._reserve(stop)
+        for name in _NUMBERS:
+            self._buffers[name][start:stop] = [row[name] for row in rows]
+        for name in _TIMES:
+            self._buffers[name][start:stop] = [NEVER if row[name] is None else row[name] for row in rows]
+        for name in _NAMES:
+            codes = self._codes[name]
+            self._buffers[name][start:stop] = [codes.setdefault(row[name], len(codes)) for row in rows]
+        self._buffers["confidence"][start:stop] = [row["confidence"] for row in rows]
+        self._append_vectors([row["vector"] for row in rows], start, stop)
+        self._alive[start:stop] = True
+        docs = self._buffers["doc"][start:stop]
+        if (top := int(docs.max()) + 1) > len(self._place):
+            place = np.full(max(top, 2 * len(self._place)), -1, np.int64)
+            place[: len(self._place)] = self._place
+            self._place = place
+        self._place[docs] = np.arange(start, stop)
+        del self.owners[start:]
+        self.owners.extend(row["owner"] for row in rows)
+        self.count = stop
+
+    def _append_vectors(self, blobs: Sequence[bytes | None], start: int, stop: int) -> None:
+        dimensions = self._vectors.shape[1]
+        present = np.array([blob is not None and len(blob) == 2 * dimensions for blob in blobs])
+        self._buffers["has_vector"][start:stop] = present
+        target = self._vectors[start:stop]
+        target[~present] = 0
+        target[present] = decode_vectors(
+            [b for b, ok in zip(blobs, present, strict=True) if ok and b], dimensions
+        )
+
+    def _reserve(self, size: int) -> None:
+        if size <= len(self._alive):
+            return
+        capacity = max(size, 2 * self.count, _FIRST_CAPACITY)
+        self._buffers = {name: _grown(buffer, self.count, capacity) for name, buffer in self._buffers.items()}
+        self._vectors = _grown(self._vectors, self.count, capacity)
+        self._alive = _grown(self._alive, self.count, capacity)
+
+    def allowed(self, filter: Filter) -> NDArray[np.bool_]:
+        """Which chunks the filter lets through."""
+        mask = self._alive[: self.count].copy()
+        for name, wanted in (
+            ("kind", None if filter.kinds == SEARCHABLE else filter.kinds),
+            ("role", filter.roles),
+            ("channel", filter.channels),
+            ("agent", None if filter.agent is None else (filter.agent,)),
+            ("conversation", None if filter.conversation is None else (filter.conversation,)),
+        ):
+            if wanted is not None:
+                codes = self._codes[name]
+                chosen = np.zeros(len(codes), np.bool_)
+                chosen[[codes[value] for value in wanted if value in codes]] = True
+                mask &= chosen[self._buffers[name][: self.count]]
+        if filter.since is not None:
+            mask &= self.at >= encode_time(filter.since)
+        if filter.until is not None:
+            mask &= self.at < encode_time(filter.until)
+        if filter.min_confidence > 0:
+            mask &= self.confidence >= filter.min_confidence
+        return mask & self._holds(filter)
+
+    def _holds(self, filter: Filter) -> NDArray[np.bool_]:
+        """Which chunks were valid at `as_of`, as far as was known at `known_at`; by default, now."""
+        now = encode_time(filter.now)
+        current = self.expires_at > now
+        if filter.as_of is None and filter.known_at is None:
+            return current & (self.retired_at == NEVER) & (self.valid_to > now)
+        known_at = now if filter.known_at is None else encode_time(filter.known_at)
+        as_of = known_at if filter.as_of is None else encode_time(filter.as_of)
+        retired_later = (self.retired_at > known_at) & (self.retired_at != NEVER)
+        open_then = (self.valid_to > as_of) | retired_later
+        return current & (self.recorded_at <= known_at) & (self.valid_from <= as_of) & open_then
+
+
+def _grown(buffer: NDArray[Any], count: int, capacity: int) -> NDArray[Any]:
+    grown = np.empty((capacity, *buffer.shape[1:]), buffer.dtype)
+    grown[:count] = buffer[:count]
+    return grown

@@ -1,0 +1,81 @@
+"""Group commit: writers that arrive while another one commits share the next commit.
+
+SQLite has one writer at a time and a durable commit costs a disk flush. Whoever gets the writer's
+seat runs everything that waits, each piece in a savepoint of its own, and flushes once for all.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Connection
+
+T = TypeVar("T")
+
+
+class _Job(Generic[T]):
+    __slots__ = ("done", "error", "result", "work")
+
+    def __init__(self, work: Callable[[Connection], T]) -> None:
+        self.work = work
+        self.done = False
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+
+class GroupCommit:
+    """Runs pieces of work on one connection, durably, sharing commits among threads."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._seat = threading.Lock()
+        self._waiting_lock = threading.Lock()
+        self._waiting: list[_Job[Any]] = []
+
+    def run(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, once it is on disk."""
+        job = _Job(work)
+        with self._waiting_lock:
+            self._waiting.append(job)
+        with self._seat:
+            if not job.done:
+                with self._waiting_lock:
+                    batch, self._waiting = self._waiting, []
+                self._commit(batch)
+        if job.error is not None:
+            raise job.error
+        return job.result  # pyright: ignore[reportReturnType]
+
+    def _commit(self, batch: list[_Job[Any]]) -> None:
+        try:
+            with self._connect() as connection:
+                try:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    for job in batch:
+                        _run(connection, job)
+                    connection.exec_driver_sql("COMMIT")
+                except BaseException:
+                    if connection.connection.dbapi_connection.in_transaction:  # pyright: ignore
+                        connection.exec_driver_sql("ROLLBACK")
+                    raise
+        except BaseException as error:
+            for job in batch:
+                job.error = job.error or error
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            for job in batch:
+                job.done = True
+
+
+def _run(connection: Connection, job: _Job[Any]) -> None:
+    """One piece of work; if it fails it alone is undone, unless SQLite gave up the whole transaction."""
+    connection.exec_driver_sql("SAVEPOINT piece")
+    try:
+        job.result = job.work(connection)
+    except Exception as error:
+        if not connection.connection.dbapi_connection.in_transaction:  # pyright: ignore
+            raise
+        connection.exec_driver_sql("ROLLBACK TO piece")
+        job.error = error
+    connection.exec_driver_sql("RELEASE piece")

@@ -1,0 +1,51 @@
+"""The text index: an FTS5 table whose terms carry the user's number.
+
+A term of user 7 is stored as `7_budget`. One user's search thus reads that user's postings and no
+others, whatever the size of the file, and nobody's data moves another's ranking. FTS5 is asked for
+postings through its vocabulary, not through its query language, so no text can be an operator.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+_DOCUMENT_BITS = 32
+_DOCUMENT_MASK = (1 << _DOCUMENT_BITS) - 1
+
+_POSTINGS = f"SELECT group_concat(doc & {_DOCUMENT_MASK}) FROM texts_terms WHERE term = ?"
+
+
+def create_text(connection: Connection) -> None:
+    connection.exec_driver_sql(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5(terms, columnsize=0, tokenize=\"ascii tokenchars '_'\")"
+    )
+    connection.exec_driver_sql(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS texts_terms USING fts5vocab(texts, instance)"
+    )
+
+
+def add_text(connection: Connection, number: int, documents: Sequence[tuple[int, list[str]]]) -> None:
+    if documents:
+        base, glue = number << _DOCUMENT_BITS, f" {number}_"
+        rows = [(base | doc, glue.join(["", *words])) for doc, words in documents]
+        connection.exec_driver_sql("INSERT INTO texts(rowid, terms) VALUES (?, ?)", rows)
+
+
+def remove_text(connection: Connection, number: int, documents: Sequence[int]) -> None:
+    if documents:
+        rows = [(number << _DOCUMENT_BITS | doc,) for doc in documents]
+        connection.exec_driver_sql("DELETE FROM texts WHERE rowid = ?", rows)
+
+
+def clear_text(connection: Connection) -> None:
+    connection.exec_driver_sql("DROP TABLE texts_terms")
+    connection.exec_driver_sql("DROP TABLE texts")
+    create_text(connection)
+
+
+def occurrences(connection: Connection, number: int, term: str) -> NDArray[np.int64]:
+    """The user's documents with the term, ascending, once for each time it occurs."""
+    found = connection.exec_driver_sql(_POSTINGS, (f"{number}_{term}",)).scalar()
+    return np.fromstring(found or "", np.int64, sep=",")

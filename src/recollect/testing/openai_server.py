@@ -1,0 +1,208 @@
+"""A scripted OpenAI-compatible server: real HTTP on the loopback, for tests of what talks to one.
+
+    with OpenAIServer() as server:
+        server.script(Status(429, retry_after="2"), Drop())       # what the next requests meet, in order
+        client = HttpEmbedder(server.base_url, "any-model")       # then everything is answered properly
+
+A new endpoint is a function from the request's body to the answer's, entered in `_routes`.
+"""
+
+import hashlib
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self, cast
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request the server saw; header names are in small letters."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Answer with this status instead."""
+
+    code: int
+    retry_after: str | None = None
+    body: Body = field(default_factory=lambda: {"error": {"message": "scripted", "code": "scripted"}})
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Close the connection without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Say nothing until the event is set or the server stops; then close the connection."""
+
+    until: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """Answer with the first half of the right JSON, as if it were all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """Answer with a changed body."""
+
+    change: Callable[[Body], Body]
+
+
+Step = Status | Drop | Hang | Truncate | Alter
+
+
+def wrong_count() -> Alter:
+    """One vector too few."""
+    return Alter(lambda body: body | {"data": body["data"][:-1]})
+
+
+def reversed_order() -> Alter:
+    """The right vectors with the right indexes, last first."""
+    return Alter(lambda body: body | {"data": body["data"][::-1]})
+
+
+def not_a_number() -> Alter:
+    """A NaN in the first vector."""
+    return _first_vector(lambda vector: [float("nan"), *vector[1:]])
+
+
+def wrong_dimensions() -> Alter:
+    """The first vector shorter than the others."""
+    return _first_vector(lambda vector: vector[:-1])
+
+
+def _first_vector(change: Callable[[list[float]], list[float]]) -> Alter:
+    def altered(body: Body) -> Body:
+        first, *rest = body["data"]
+        return body | {"data": [first | {"embedding": change(first["embedding"])}, *rest]}
+
+    return Alter(altered)
+
+
+def scatter(text: str, dimensions: int) -> list[float]:
+    """A vector that depends on nothing but the text; its direction means nothing."""
+    stream = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(dimensions)
+    return [byte / 127.5 - 1.0 for byte in stream]
+
+
+class OpenAIServer:
+    """The server, as a context manager. `requests` holds all it saw, in order."""
+
+    def __init__(self, dimensions: int = 16, embed: Callable[[str], list[float]] | None = None) -> None:
+        self.requests: list[Request] = []
+        self._embed: Callable[[str], list[float]] = embed or partial(scatter, dimensions=dimensions)
+        self._steps: deque[Step] = deque()
+        self._stopping = threading.Event()
+        self._routes: dict[str, Callable[[Body], Body]] = {"/v1/embeddings": self._embeddings}
+        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http.owner = self
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    def script(self, *steps: Step) -> None:
+        """What the coming requests meet, one step each; afterwards all are answered properly."""
+        self._steps.extend(steps)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def meet(self, request: Request, handler: "_Handler") -> None:
+        """Answer one request by the next step of the script, or properly."""
+        self.requests.append(request)
+        step = self._steps.popleft() if self._steps else None
+        route = self._routes.get(request.path)
+        if route is None:
+            handler.answer(404, {"error": {"message": "no such path", "code": "not_found"}})
+            return
+        match step:
+            case None:
+                handler.answer(200, route(request.body))
+            case Status():
+                handler.answer(step.code, step.body, step.retry_after)
+            case Alter():
+                handler.answer(200, step.change(route(request.body)))
+            case Truncate():
+                whole = json.dumps(route(request.body)).encode()
+                handler.send(200, whole[: len(whole) // 2])
+            case Drop():
+                handler.hang_up()
+            case Hang():
+                while not step.until.wait(0.01) and not self._stopping.is_set():
+                    pass
+                handler.hang_up()
+
+    def _embeddings(self, body: Body) -> Body:
+        given = body["input"]
+        texts: list[str] = [given] if isinstance(given, str) else given
+        data = [
+            {"object": "embedding", "index": index, "embedding": self._embed(text)}
+            for index, text in enumerate(texts)
+        ]
+        usage = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
+        return {"object": "list", "model": body["model"], "data": data, "usage": usage}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # Threads of hung-up clients are not waited for: `daemon_threads` ends them with the process.
+    block_on_close = False
+    # Room for clients that come at once; the usual 5 makes the sixth wait a second.
+    request_queue_size = 128
+    owner: OpenAIServer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that timed out is part of the test, not news for the console."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        cast(_Server, self.server).owner.meet(Request(self.path, headers, json.loads(raw)), self)
+
+    def answer(self, status: int, body: Body, retry_after: str | None = None) -> None:
+        self.send(status, json.dumps(body).encode(), retry_after)
+
+    def send(self, status: int, content: bytes, retry_after: str | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        if retry_after is not None:
+            self.send_header("Retry-After", retry_after)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def hang_up(self) -> None:
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent: tests read `requests`."""

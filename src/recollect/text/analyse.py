@@ -1,0 +1,71 @@
+"""From text to terms, the same for every store, so that all rank alike.
+
+Words in any script, lower-cased, accents folded. Scripts written without spaces become overlapping
+pairs of characters. ASCII, most of what is said, takes a short cut.
+"""
+
+import re
+import unicodedata
+
+VERSION = 1
+"""Stored with the index; another number means the index has to be built again."""
+
+TERM_LIMIT = 64
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_ACCENT = re.compile("[\u0300-\u036f]")
+# Letters and digits, plus the marks that \w leaves out: Hebrew, Arabic, Indic, Thai, Lao, Tibetan,
+# Myanmar, Khmer vowels and points; then single emoji.
+_MARKS = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8"
+    "\u0900-\u0963\u0966-\u0dff\u0e01-\u0e4e\u0e50-\u0edf\u0f00-\u0fbc\u1000-\u109f\u1780-\u17d3"
+)
+_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:'[a-z]+)?|[\u2600-\u27bf\U0001f300-\U0001faff]")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f]+"
+)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order, repeated as often as they occur."""
+    if text.isascii():
+        words = _ASCII_WORD.findall(text.lower())
+    else:
+        words = _split_unspaced(_WORD.findall(_fold(text)))
+    return [_trim(word) if "'" in word or len(word) > TERM_LIMIT else word for word in words]
+
+
+def _fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.replace("\u2019", "'").casefold())
+    return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed))
+
+
+def _trim(word: str) -> str:
+    """Without the clitic (what's -> what, don't -> dont), and not beyond the limit."""
+    stem, _, clitic = word.partition("'")
+    if clitic in ("t", "re", "ve", "ll", "d", "m"):
+        stem += clitic
+    return stem[:TERM_LIMIT]
+
+
+def _split_unspaced(words: list[str]) -> list[str]:
+    found: list[str] = []
+    for word in words:
+        if word.isascii():
+            found.append(word)
+            continue
+        end = 0
+        for run in _UNSPACED.finditer(word):
+            if run.start() > end:
+                found.append(word[end : run.start()])
+            found.extend(_grams(run.group()))
+            end = run.end()
+        if end < len(word):
+            found.append(word[end:])
+    return found
+
+
+def _grams(run: str) -> list[str]:
+    """Each character and each pair: the pairs carry the meaning, single characters are words too."""
+    return [*run, *(run[i : i + 2] for i in range(len(run) - 1))]

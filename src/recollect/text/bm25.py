@@ -1,0 +1,33 @@
+"""BM25, over postings that any engine can give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+K1 = 1.2
+B = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where one term occurs: places in `lengths`, ascending, and how often in each."""
+
+    places: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def scores(
+    postings: Sequence[Postings], lengths: NDArray[np.int32], documents: int, tokens: int
+) -> NDArray[np.float32]:
+    """One score for each place, from the user's own number of documents and tokens."""
+    total = np.zeros(len(lengths), np.float32)
+    mean = tokens / documents if documents else 1.0
+    for term in postings:
+        frequency = len(term.places)
+        rarity = np.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+        length = lengths[term.places]
+        saturation = term.counts / (term.counts + K1 * (1 - B + B * length / mean))
+        total[term.places] += (rarity * (K1 + 1) * saturation).astype(np.float32)
+    return total

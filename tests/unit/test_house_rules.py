@@ -1,0 +1,128 @@
+"""Rules of the house that no linter has: small files, small functions, nothing of this machine, no debts."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CODE = [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
+FILE_LINES = 400
+FUNCTION_LINES = 60
+
+# Written so that this file does not trip over itself.
+FORBIDDEN = {
+    "a path of one machine": re.compile(r"(?<![\w.])/(?:work|root)/"),
+    "the address of a package index or hub": re.compile(
+        r"(?:pypi|pythonhosted|npmjs|huggingface)\.(?:org|co)\b|https?://\S+/simple\b|--?(?:extra-)?index-url"
+    ),
+    "work put off": re.compile(r"\b(?:TO" r"DO|FIX" r"ME)\b"),
+}
+
+
+def long_functions(source: str) -> list[tuple[int, str, int]]:
+    """Functions over the limit: line, name, length. Decorators do not count, docstrings do."""
+    lengths = [
+        (node.lineno, node.name, (node.end_lineno or node.lineno) - node.lineno + 1)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return [found for found in lengths if found[2] >= FUNCTION_LINES]
+
+
+def forbidden(text: str) -> list[tuple[int, str]]:
+    return [
+        (number, what)
+        for number, line in enumerate(text.splitlines(), start=1)
+        for what, pattern in FORBIDDEN.items()
+        if pattern.search(line)
+    ]
+
+
+def project_files() -> list[Path]:
+    """What git tracks or would track; without git (an sdist), everything shipped."""
+    command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        paths = [ROOT / name for name in listed.split("\0") if name]
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        folders = [ROOT / name for name in ("src", "tests", "docs", ".ci")]
+        paths = [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
+    return sorted(path for path in paths if path.is_file() and "__pycache__" not in path.parts)
+
+
+def test_files_are_short() -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in CODE}
+    long = [f"{path}:1: {lines} lines" for path, lines in lengths.items() if lines >= FILE_LINES]
+    assert not long, "\n".join(long)
+
+
+def test_functions_are_short() -> None:
+    long = [
+        f"{path}:{line}: {name} has {length} lines"
+        for path in CODE
+        for line, name, length in long_functions(path.read_text("utf-8"))
+    ]
+    assert not long, "\n".join(long)
+
+
+def test_nothing_forbidden_in_the_project() -> None:
+    found = [
+        f"{path}:{line}: {what}"
+        for path in project_files()
+        for line, what in forbidden(path.read_text("utf-8", errors="replace"))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_long_function_is_caught() -> None:
+    short = "def f():\n" + "    pass\n" * (FUNCTION_LINES - 2)
+    assert long_functions(short) == []
+    assert long_functions(short + "    pass\n") == [(1, "f", FUNCTION_LINES)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd /" + "work/main",
+        "home = '/" + "root/.cache'",
+        "https://py" + "pi.org/project/x",
+        "https://mirror.example/sim" + "ple",
+        "pip install --index" + "-url x",
+        "# TO" + "DO later",
+    ],
+)
+def test_a_forbidden_line_is_caught(line: str) -> None:
+    assert [number for number, _ in forbidden(f"fine\n{line}\n")] == [2]
+
+
+@pytest.mark.parametrize("line", ["docs/work/notes.md", "https://www.apache.org/licenses/", "todos = []"])
+def test_an_innocent_line_is_let_through(line: str) -> None:
+    assert forbidden(line) == []
+
+
+@pytest.mark.parametrize(("refuse", "status"), [("", 0), ("1", 1)])
+@pytest.mark.parametrize("jobs", ["0", "1"])
+def test_a_skip_fails_the_run_where_skips_are_refused(
+    tmp_path: Path, refuse: str, status: int, jobs: str
+) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\ndef test_a(): pass\ndef test_b(): pytest.skip('no server')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", jobs, str(tmp_path)],
+        cwd=tmp_path,
+        env={**os.environ, "RECOLLECT_NO_SKIPS": refuse},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout
+    assert ("so this run fails" in done.stdout) == bool(refuse)
+    assert "1 passed, 1 skipped" in done.stdout.splitlines()[-1]

@@ -1,0 +1,51 @@
+"""The public names are a promise: a change to this list is a change for everybody who uses Recollect."""
+
+import recollect
+
+# The list itself: edit it on purpose, with a line in the release notes.
+PUBLIC = [
+    # doing
+    "AsyncMemory",
+    "Memory",
+    # values
+    "Entity",
+    "Episode",
+    "Fact",
+    "Goal",
+    "Hit",
+    "Procedure",
+    "Recollection",
+    "Reflection",
+    "Relation",
+    "Scope",
+    "Turn",
+    # errors
+    "Conflict",
+    "EmbedderError",
+    "Invalid",
+    "NotFound",
+    "RecollectError",
+    "SchemaMismatch",
+    "SettingsError",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreUnavailable",
+    "TooLarge",
+    "WeightsMissing",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(recollect.__all__) == sorted(PUBLIC)
+
+
+def test_every_public_name_is_there() -> None:
+    missing = [name for name in recollect.__all__ if not hasattr(recollect, name)]
+    assert missing == []
+
+
+def test_every_error_is_public() -> None:
+    from recollect import errors
+
+    tree = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert tree <= set(recollect.__all__)
