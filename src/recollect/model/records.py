@@ -305,7 +305,7 @@ def searchable_text(record: Record) -> str:
             return ""  # the memory that cites the note is found instead
         case Turn() | MemoryRecord():
             return record.content
-        case Entity():
-            return "\n".join((record.name, *record.aliases, record.description)).strip()
+        case Entity() if record.description:  # a bare name tells nobody anything
+            return "\n".join((record.name, *record.aliases, record.description))
         case _:
             return ""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.records import SEARCHABLE
+from recollect.model.space import Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Search:
     filter: Filter
     terms: tuple[str, ...] = ()
     vector: NDArray[np.float32] | None = None
+    space: Space | None = None
+    """The space of the vector; None takes the one that is searched."""
     threshold: float = 0.0
     """The least similarity, on the space's common scale, of a candidate found by its vector alone."""
     limit: int = 50

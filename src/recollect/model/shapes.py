@@ -24,7 +24,7 @@ class FieldShape:
 
 def _shape(annotation: Any) -> tuple[Any, Shape]:
     options = [a for a in get_args(annotation) if a is not type(None)]
-    plain = options[0] if type(None) in get_args(annotation) else annotation
+    plain: Any = options[0] if type(None) in get_args(annotation) else annotation
     if plain is datetime:
         return plain, "time"
     if plain is str:

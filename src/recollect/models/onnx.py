@@ -1,14 +1,17 @@
 """A local model run by ONNX Runtime: no network, no PyTorch.
 
-Settings, measured with arctic-embed-s int8 on two cores (p50 of a 21-token query; texts/s of 98 tokens
-from two threads; seconds to make the session):
+Settings, measured with arctic-embed-s int8 on two cores that others used too: medians (and range) of
+five interleaved rounds. A query has 21 tokens; bulk is texts of 98 tokens from two threads.
 
-    intra-op threads 1, extended optimisation    3.2 ms   117/s   .15 s    <- chosen
-    intra-op threads 1, all optimisations        4.8 ms    90/s   .19 s
-    intra-op threads 1, basic                    4.1 ms    94/s   .46 s
-    intra-op threads 1, none                     6.1 ms    82/s   .18 s
-    intra-op threads 2, extended                 3.9 ms    73/s   .16 s
+    intra-op threads, optimisation    ms a query        bulk texts/s     s to load
+    1, extended   <- chosen           5.0 (4.5-7.2)     87 (40-103)      .23 (.17-.31)
+    1, all                            4.6 (3.3-5.3)     81 (73-99)       .20 (.17-.23)
+    1, basic                          6.9 (4.7-7.8)     76 (37-82)       .59 (.55-1.56)
+    2, extended                       5.2 (4.5-15.2)    61 (46-64)       .21 (.20-.79)
+    2, all                            4.5 (4.3-5.9)     65 (47-70)       .21 (.18-.22)
 
+Two threads a call gain a query nothing and cost bulk a third; basic loads slowly. Extended and all do
+not differ beyond the noise; extended leaves out the optimisations that depend on the machine's layout.
 One session with one thread a call serves both the single query and, called from several threads, many
 texts. Texts go in singly: a batch pads to its longest, and int8 makes a vector depend on its batch.
 """

@@ -12,6 +12,18 @@ VERSION = 1
 
 TERM_LIMIT = 64
 
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a about am an and any are as at be been being but by can could did do does doing for from "
+        "had has have having he her hers him his how i id if ill im in into is it its ive just me "
+        "mine my of on or our ours she should so some such than that the their theirs them then there "
+        "these they this those to too us was we were what when where which who whom whose why will "
+        "with would you your yours ",
+    )
+)
+"""English words that say nothing of what a question is about. They are indexed, but not searched by."""
+
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _ACCENT = re.compile("[\u0300-\u036f]")
 # Letters and digits, plus the marks that \w leaves out: Hebrew, Arabic, Indic, Thai, Lao, Tibetan,
@@ -34,6 +46,12 @@ def terms(text: str) -> list[str]:
     else:
         words = _split_unspaced(_WORD.findall(_fold(text)))
     return [_trim(word) if "'" in word or len(word) > TERM_LIMIT else word for word in words]
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms to search by, each once: without words that carry no meaning, unless there are no others."""
+    found = list(dict.fromkeys(terms(text)))
+    return [term for term in found if term not in STOP_WORDS] or found
 
 
 def _fold(text: str) -> str:

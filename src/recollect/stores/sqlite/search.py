@@ -61,6 +61,8 @@ class Snapshot:
     def _similarities(self, search: Search) -> NDArray[np.float32] | None:
         if search.vector is None or self.space is None or len(search.vector) != self.space.dimensions:
             return None
+        if search.space is not None and not search.space.compares_with(self.space):
+            return None
         cosine = self.columns.vectors @ search.vector
         return (cosine - self.space.unrelated) / (1.0 - self.space.unrelated)
 

@@ -1,0 +1,121 @@
+"""The same verbs for asyncio, derived from the synchronous ones: each runs in a thread."""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from recollect.memory import Memory
+from recollect.scoped import ScopedMemory
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THREADS = 16
+PAGE = 256
+"""How many items of a stream are fetched at a time."""
+
+
+class _Threaded:
+    """Something synchronous, and the threads in which its methods run."""
+
+    def __init__(self, inner: Any, threads: ThreadPoolExecutor) -> None:
+        self._inner = inner
+        self._threads = threads
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def _verb(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """The verb as a coroutine."""
+
+    @functools.wraps(verb)
+    async def call(self: _Threaded, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(lambda: verb(self._inner, *args, **kwargs))  # pyright: ignore[reportPrivateUsage]
+
+    return call
+
+
+def _stream(
+    verb: Callable[Concatenate[Any, P], Iterator[T]],
+) -> Callable[Concatenate[Any, P], AsyncIterator[T]]:
+    """A verb that yields, as an asynchronous iterator."""
+
+    @functools.wraps(verb)
+    async def call(self: _Threaded, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        items = verb(self._inner, *args, **kwargs)  # pyright: ignore[reportPrivateUsage]
+        while page := await self._run(lambda: list(islice(items, PAGE))):  # pyright: ignore[reportPrivateUsage]
+            for item in page:
+                yield item
+
+    return call
+
+
+class AsyncScopedMemory(_Threaded):
+    """One user's memory, for asyncio. Every verb of `ScopedMemory` with the same arguments."""
+
+    record = _verb(ScopedMemory.record)
+    record_many = _verb(ScopedMemory.record_many)
+    record_tool = _verb(ScopedMemory.record_tool)
+    record_summary = _verb(ScopedMemory.record_summary)
+    remember = _verb(ScopedMemory.remember)
+    remember_many = _verb(ScopedMemory.remember_many)
+    correct = _verb(ScopedMemory.correct)
+    pin = _verb(ScopedMemory.pin)
+    recall = _verb(ScopedMemory.recall)
+    get = _verb(ScopedMemory.get)
+    list = _verb(ScopedMemory.list)
+    conversation = _verb(ScopedMemory.conversation)
+    conversations = _verb(ScopedMemory.conversations)
+    summaries = _verb(ScopedMemory.summaries)
+    timeline = _verb(ScopedMemory.timeline)
+    counts = _verb(ScopedMemory.counts)
+    add_goal = _verb(ScopedMemory.add_goal)
+    goals = _verb(ScopedMemory.goals)
+    complete_goal = _verb(ScopedMemory.complete_goal)
+    profile = _verb(ScopedMemory.profile)
+    update_profile = _verb(ScopedMemory.update_profile)
+    settings = _verb(ScopedMemory.settings)
+    update_settings = _verb(ScopedMemory.update_settings)
+    forget = _verb(ScopedMemory.forget)
+    export = _stream(ScopedMemory.export)
+    import_ = _verb(ScopedMemory.import_)
+
+
+class AsyncMemory(_Threaded):
+    """`Memory` for asyncio. Use it with `async with`, or close it."""
+
+    _inner: Memory
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory, ThreadPoolExecutor(THREADS, "recollect"))
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Self:
+        """Like `Memory.open`."""
+        return cls(await asyncio.to_thread(Memory.open, *args, **kwargs))
+
+    @functools.wraps(Memory.scope)
+    def scope(self, *args: Any, **kwargs: Any) -> AsyncScopedMemory:
+        return AsyncScopedMemory(self._inner.scope(*args, **kwargs), self._threads)
+
+    tend = _verb(Memory.tend)
+    flush = _verb(Memory.flush)
+    rebuild_vectors = _verb(Memory.rebuild_vectors)
+    rebuild_text = _stream(Memory.rebuild_text)
+
+    async def close(self) -> None:
+        await self._run(self._inner.close)
+        self._threads.shutdown()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

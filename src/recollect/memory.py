@@ -1,0 +1,179 @@
+"""Memory: holds the ports, hands out scopes, owns the life cycle."""
+
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from os import PathLike
+from types import TracebackType
+from typing import Any, Self
+
+from recollect import settings as settings_module
+from recollect import wiring
+from recollect.errors import RecollectError
+from recollect.model.recollection import Recollection
+from recollect.model.scope import GLOBAL, Scope
+from recollect.ports.clock import Clock, SystemClock
+from recollect.ports.embedder import Embedder
+from recollect.ports.store import Store
+from recollect.record.ids import id_maker
+from recollect.scoped import ScopedMemory
+from recollect.settings import Settings
+from recollect.tend.work import Outcome, Progress, Tender, run_once
+from recollect.workspace import Workspace, log
+
+FLUSH_AT = 256
+"""How many returned memories are counted in one go."""
+
+
+class Memory:
+    """A place where memory is kept, open. Use it as a context manager, or close it."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        clock: Clock,
+        settings: Settings,
+        *,
+        background: bool = False,
+    ) -> None:
+        self.store = store
+        self.configured_embedder = embedder
+        self.embedder = _usable(store, embedder)
+        self.clock = clock
+        self.settings = settings
+        self._new_id = id_maker(clock)
+        self._returned: dict[str, dict[str, tuple[str, int, datetime]]] = {}
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._background: threading.Thread | None = None
+        if background:
+            self._background = threading.Thread(target=self._tend_forever, name="recollect-tend", daemon=True)
+            self._background.start()
+
+    @classmethod
+    def open(
+        cls,
+        db: str | PathLike[str] | None = None,
+        *,
+        embedder: Embedder | None = None,
+        clock: Clock | None = None,
+        background: bool = False,
+        **settings: Any,
+    ) -> Self:
+        """Open the memory at a path, or the user's own. `settings` override the environment's.
+
+        `background` tends it in a thread of its own: vectors that are missing, erasures to finish.
+        """
+        if db is not None:
+            settings["db"] = str(db)
+        loaded = settings_module.load(**settings)
+        store = wiring.open_store(loaded)
+        try:
+            chosen = embedder or wiring.open_embedder(loaded)
+            return cls(store, chosen, clock or SystemClock(), loaded, background=background)
+        except BaseException:
+            store.close()
+            raise
+
+    def scope(
+        self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
+    ) -> ScopedMemory:
+        """One user's memory. Nobody else's can be reached through it."""
+        scope = Scope(user, channel, agent, conversation)
+        store = self.store.user(user)
+        work = Workspace(scope, store, self.embedder, self.clock, self._new_id, self.settings)
+        return ScopedMemory(work, self._count, self._erased)
+
+    def tend(self, progress: Progress | None = None) -> list[Outcome]:
+        """Do the background's work now, once."""
+        self.flush()
+        return run_once(Tender(self.store, self.embedder, self.clock, self.settings, progress))
+
+    def flush(self) -> None:
+        """Write down which memories were returned; a count that cannot be written is dropped."""
+        with self._lock:
+            returned, self._returned = self._returned, {}
+        for user, ids in returned.items():
+            try:
+                self.store.user(user).touch(ids)
+            except RecollectError as error:
+                log.warning("Returned memories were not counted: %s", error)
+
+    def rebuild_text(self) -> Iterator[int]:
+        """Build the text index anew, yielding how many chunks are done."""
+        return self.store.rebuild_text()
+
+    def rebuild_vectors(self, progress: Progress | None = None) -> int:
+        """Compute every vector anew with the configured embedder, then search by those."""
+        embedder = self.configured_embedder
+        if embedder is None:
+            return 0
+        space = embedder.space
+        self.store.reset_space(space)
+        tender = Tender(self.store, embedder, self.clock, self.settings, progress)
+        (outcome,) = (o for o in run_once(tender) if o.job == "embed")
+        if outcome.problem:
+            raise RecollectError(outcome.problem)
+        self.store.switch_space(space)
+        self.embedder = embedder
+        return outcome.done
+
+    def close(self) -> None:
+        """Finish what was begun and let go of the database."""
+        self._stopping.set()
+        if self._background is not None:
+            self._background.join()
+        self.flush()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _count(self, user: str, found: Recollection) -> None:
+        """Note what was returned; it is written later, out of the request's way."""
+        now = self.clock.now()
+        with self._lock:
+            ids = self._returned.setdefault(user, {})
+            for hit in found.hits:
+                _, times, _ = ids.get(hit.id, ("", 0, now))
+                ids[hit.id] = (hit.kind, times + 1, now)
+            full = sum(len(ids) for ids in self._returned.values()) >= FLUSH_AT
+        if full and self._background is None:
+            self.flush()
+
+    def _erased(self) -> None:
+        """Leave no byte of what was forgotten: at once, or by the background within its interval."""
+        if self._background is None and not self.store.scrub():
+            log.warning("Erased bytes are still in the files because others read them; run `recollect tend`.")
+
+    def _tend_forever(self) -> None:
+        while not self._stopping.wait(self.settings.tend_seconds):
+            try:
+                self.tend()
+            except Exception:  # noqa: BLE001 - a thread that dies tends nothing any more
+                log.exception("The background failed and goes on")
+
+
+def _usable(store: Store, embedder: Embedder | None) -> Embedder | None:
+    """The embedder, if the database's vectors are its own: those of two models do not compare."""
+    if embedder is None:
+        return None
+    active = store.active_space()
+    if active is None:
+        store.add_space(embedder.space)
+        active = store.active_space()
+    if active is not None and active.compares_with(embedder.space):
+        return embedder
+    log.warning(
+        "The database was embedded with %s, not %s: recall goes by words only until "
+        "`recollect rebuild vectors`.",
+        active.model if active else "nothing",
+        embedder.space.model,
+    )
+    return None

@@ -1,0 +1,34 @@
+"""One order out of two: meaning and words, on one scale."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recollect.model.search import Candidate
+
+HALF_TEXT = 8.0
+"""The BM25 score that counts as half of a perfect match by words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A record that was found, by its best chunk."""
+
+    kind: str
+    id: str
+    score: float
+    signals: Mapping[str, float]
+
+
+def fuse(candidates: Iterable[Candidate], semantic_weight: float, has_vector: bool) -> list[Fused]:
+    """Candidates as records, best first: a weighted sum of similarity and saturated BM25."""
+    weight = semantic_weight if has_vector else 0.0
+    best: dict[str, Fused] = {}
+    for candidate in candidates:
+        semantic = max(0.0, min(1.0, candidate.similarity or 0.0))
+        text = candidate.text / (candidate.text + HALF_TEXT)
+        score = weight * semantic + (1 - weight) * text
+        known = best.get(candidate.owner)
+        if known is None or score > known.score:
+            signals = {"semantic": semantic, "text": text, "bm25": candidate.text}
+            best[candidate.owner] = Fused(candidate.kind, candidate.owner, score, signals)
+    return sorted(best.values(), key=lambda fused: (-fused.score, fused.id))

@@ -1,0 +1,40 @@
+"""Candidates for a question, by meaning and by words."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import EmbedderError
+from recollect.model.search import Candidate, Filter, Search
+from recollect.text.analyse import query_terms
+from recollect.workspace import Workspace, log
+
+
+def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
+    """The query's vector, or why there is none."""
+    if work.embedder is None:
+        return None, None
+    try:
+        return work.embedder.embed_query(query), None
+    except EmbedderError as error:
+        log.warning("Recall by words only: %s", error)
+        return None, f"Recalled by words only: {error}"
+
+
+def gather(
+    work: Workspace,
+    query: str,
+    vector: NDArray[np.float32] | None,
+    filter: Filter,
+    threshold: float,
+    limit: int,
+) -> list[Candidate]:
+    return work.store.search(
+        Search(
+            filter=filter,
+            terms=tuple(query_terms(query)),
+            vector=vector,
+            space=work.space,
+            threshold=threshold,
+            limit=limit,
+        )
+    )

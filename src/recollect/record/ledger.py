@@ -1,0 +1,160 @@
+"""The write path for what is kept beside turns and memories: tools, summaries, goals, profile, settings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recollect.errors import Invalid, NotFound
+from recollect.limits import check_content, check_metadata, check_time
+from recollect.model.changes import Put
+from recollect.model.records import Goal, GoalStatus, Profile, Summary, ToolInvocation, UserSettings
+from recollect.workspace import Workspace
+
+
+def record_tool(
+    work: Workspace,
+    tool: str,
+    input: Any,
+    output: Any,
+    *,
+    success: bool,
+    latency_ms: float | None,
+    error: str | None,
+    turn: str | None,
+) -> ToolInvocation:
+    check_metadata(
+        {"input": input, "output": output}, replace(work.settings, metadata_limit=work.settings.content_limit)
+    )
+    invocation = ToolInvocation(
+        id=work.new_id(),
+        tool=tool,
+        input=input,
+        output=output,
+        success=success,
+        latency_ms=latency_ms,
+        error=error,
+        at=work.clock.now(),
+        conversation=work.scope.conversation,
+        turn=turn,
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+    )
+    work.apply(Put(invocation))
+    return invocation
+
+
+def record_summary(work: Workspace, query: str, summary: str, result: str) -> Summary:
+    if work.scope.conversation is None:
+        raise Invalid("A summary belongs to a conversation: use memory.scope(user=…, conversation=…).")
+    for text in (query, summary, result):
+        check_content(text, work.settings)
+    made = Summary(
+        id=work.new_id(),
+        conversation=work.scope.conversation,
+        query=query,
+        summary=summary,
+        result=result,
+        at=work.clock.now(),
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+    )
+    work.apply(Put(made))
+    return made
+
+
+def add_goal(
+    work: Workspace,
+    description: str,
+    priority: int,
+    deadline: datetime | None,
+    parent: str | None,
+    blocked_by: Sequence[str],
+) -> Goal:
+    if not description.strip():
+        raise Invalid("A goal needs a description.")
+    check_content(description, work.settings)
+    linked = [*([parent] if parent else []), *blocked_by]
+    missing = set(linked) - {goal.id for goal in work.store.get(Goal, linked)}
+    if missing:
+        raise NotFound(f"There is no goal {min(missing)!r}.")
+    goal = Goal(
+        id=work.new_id(),
+        description=description,
+        created_at=work.clock.now(),
+        status=GoalStatus.BLOCKED if blocked_by else GoalStatus.ACTIVE,
+        priority=priority,
+        deadline=None if deadline is None else check_time("deadline", deadline),
+        parent=parent,
+        blocked_by=tuple(blocked_by),
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+        conversation=work.scope.conversation,
+    )
+    work.apply(Put(goal))
+    return goal
+
+
+def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> Goal:
+    """Close a goal, or open it again; goals it blocked alone become active."""
+    found = work.store.get(Goal, [id])
+    if not found:
+        raise NotFound(f"There is no goal {id!r}.")
+    try:
+        wanted = GoalStatus(status)
+    except ValueError:
+        raise Invalid(f"The status must be one of {', '.join(GoalStatus)}, not {status!r}.") from None
+    closed = wanted in (GoalStatus.COMPLETED, GoalStatus.ABANDONED)
+    goal = replace(found[0], status=wanted, result=result, closed_at=work.clock.now() if closed else None)
+    freed: list[Goal] = []
+    if wanted is GoalStatus.COMPLETED:
+        for other in work.store.find(Goal, {"status": GoalStatus.BLOCKED}):
+            if id in other.blocked_by:
+                left = tuple(blocker for blocker in other.blocked_by if blocker != id)
+                status_now = other.status if left else GoalStatus.ACTIVE
+                freed.append(replace(other, blocked_by=left, status=status_now))
+    work.apply(Put(goal), *(Put(other) for other in freed))
+    return goal
+
+
+def profile(work: Workspace) -> Profile:
+    found = work.store.get(Profile, ["profile"])
+    return found[0] if found else Profile(id="profile", updated_at=work.clock.now())
+
+
+def update_profile(
+    work: Workspace,
+    preferences: Mapping[str, Any] | None,
+    expertise: Sequence[str] | None,
+    style: Mapping[str, Any] | None,
+) -> Profile:
+    """Merge into the profile; a preference or style set to None is taken out."""
+    old = profile(work)
+    new = replace(
+        old,
+        preferences=_merged(old.preferences, preferences),
+        expertise=tuple(dict.fromkeys((*old.expertise, *(expertise or ())))),
+        style=_merged(old.style, style),
+        updated_at=work.clock.now(),
+    )
+    for part in (new.preferences, new.style, {"expertise": list(new.expertise)}):
+        check_metadata(part, work.settings)
+    work.apply(Put(new))
+    return new
+
+
+def user_settings(work: Workspace) -> UserSettings:
+    found = work.store.get(UserSettings, ["settings"])
+    return found[0] if found else UserSettings(id="settings", updated_at=work.clock.now())
+
+
+def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSettings:
+    old = user_settings(work)
+    new = replace(old, values=_merged(old.values, values), updated_at=work.clock.now())
+    check_metadata(new.values, work.settings)
+    work.apply(Put(new))
+    return new
+
+
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {key: value for key, value in {**old, **(new or {})}.items() if value is not None}

@@ -1,0 +1,173 @@
+"""The write path for what somebody wants remembered as it is: save, correct, pin."""
+
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.errors import Invalid, NotFound
+from recollect.limits import check_content, check_metadata, check_time
+from recollect.model.changes import Append, Change, Chunk, Put, Revise
+from recollect.model.records import (
+    MEMORY_KINDS,
+    MEMORY_TYPES,
+    Entity,
+    MemoryRecord,
+    Record,
+    Role,
+    searchable_text,
+)
+from recollect.model.scope import check_name
+from recollect.record.turns import Message, plan_turns
+from recollect.text.chunk import spans
+from recollect.workspace import Workspace
+
+NOTES = "_notes"
+"""The conversation of explicit saves that were made outside of one."""
+
+_TYPES = {kind.kind: kind for kind in MEMORY_TYPES}
+_OWN_FIELDS = frozenset(f.name for f in fields(MemoryRecord))
+_GIVEN = ("valid_from", "valid_to", "expires_at", "confidence", "salience", "pinned", "metadata", "tense")
+
+
+def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[MemoryRecord]:
+    """Store memories as given, each citing a verbatim note of itself, all or none."""
+    changes: list[Change] = []
+    memories: list[MemoryRecord] = []
+    entities: dict[str, Entity] = {}
+    for item in given:
+        note, memory, about = _plan(work, item, entities)
+        changes += [note, *(Put(entity, indexed(work, entity)) for entity in about)]
+        memories.append(memory)
+    texts = indexed_all(work, memories)
+    work.apply(*changes, *(Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True)))
+    return memories
+
+
+def correct(work: Workspace, id: str, content: str, since: datetime | None) -> MemoryRecord:
+    """A new memory in place of an old one, whose validity ends when the new one's starts."""
+    old = find_memory(work, id)
+    if old.superseded_by is not None:
+        raise Invalid(f"{id} was corrected already: correct {old.superseded_by} instead.")
+    now = work.clock.now()
+    start = now if since is None else check_time("since", since)
+    note, memory, _ = _plan(work, {"content": content, "kind": old.kind, "valid_from": start}, {})
+    kept = {f.name: getattr(old, f.name) for f in fields(old) if f.name not in _OWN_FIELDS}
+    memory = replace(
+        memory,
+        supersedes=old.id,
+        channel=old.channel,
+        about=old.about,
+        pinned=old.pinned,
+        metadata=old.metadata,
+        salience=old.salience,
+        **kept,
+    )
+    ended = {"valid_to": max(start, old.valid_from), "retired_at": now, "superseded_by": memory.id}
+    work.apply(note, Put(memory, indexed(work, memory)), Revise(old.kind, old.id, ended))
+    return memory
+
+
+def pin(work: Workspace, id: str, pinned: bool) -> MemoryRecord:
+    """Exempt a memory from decay, expiry and quotas, or no longer."""
+    memory = find_memory(work, id)
+    work.apply(Revise(memory.kind, id, {"pinned": pinned}))
+    return replace(memory, pinned=pinned)
+
+
+def find_memory(work: Workspace, id: str) -> MemoryRecord:
+    for kind in MEMORY_TYPES:
+        if found := work.store.get(kind, [id]):
+            return found[0]
+    raise NotFound(f"There is no memory {id!r}.")
+
+
+def tombstone_digest(secret: bytes, content: str) -> str:
+    """What a tombstone keeps of a forgotten content: enough to know it again, nothing to read."""
+    normal = " ".join(content.casefold().split())
+    return hmac.digest(secret, normal.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def indexed(work: Workspace, record: Record) -> tuple[Chunk, ...]:
+    return indexed_all(work, [record])[0]
+
+
+def indexed_all(work: Workspace, records: Sequence[Record]) -> list[tuple[Chunk, ...]]:
+    """The chunks of records, with vectors where the embedder gives them."""
+    texts = [searchable_text(record) for record in records]
+    cut = [spans(text) for text in texts]
+    vectors = iter(work.embed([t[a:b] for t, parts in zip(texts, cut, strict=True) for a, b in parts]))
+    return [tuple(Chunk(a, b, next(vectors)) for a, b in parts) for parts in cut]
+
+
+def _plan(
+    work: Workspace, item: Mapping[str, Any], entities: dict[str, Entity]
+) -> tuple[Append, MemoryRecord, list[Entity]]:
+    """The note, the memory that cites it, and the entities that are new."""
+    values = dict(item)
+    content, kind = values.pop("content", None), values.pop("kind", "fact")
+    if not isinstance(content, str) or not content.strip():
+        raise Invalid("There is nothing to remember: give the content as text.")
+    if kind not in MEMORY_KINDS:
+        raise Invalid(f"The kind must be one of {', '.join(MEMORY_KINDS)}, not {kind!r}.")
+    check_content(content, work.settings)
+    check_metadata(values.get("metadata", {}), work.settings)
+    conversation = values.pop("conversation", None) or work.scope.conversation or NOTES
+    now = work.clock.now()
+    (draft,) = plan_turns(
+        work, [Message(role=Role.NOTE, content=content, conversation=conversation)], conversation
+    )
+    about, new = _entities(work, values.pop("about", ()), entities)
+    memory = _TYPES[kind](
+        id=work.new_id(),
+        content=content,
+        recorded_at=now,
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+        sources=(draft.id,),
+        about=about,
+        **{"valid_from": now, "confidence": work.settings.explicit_confidence, **_checked(kind, values)},
+    )
+    return Append((draft,)), memory, new
+
+
+def _checked(kind: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The fields a caller may set on a memory of this kind."""
+    own = {f.name for f in fields(_TYPES[kind])} - _OWN_FIELDS
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in own and name not in _GIVEN:
+            raise Invalid(
+                f"A {kind} has no field {name!r} to set; it has {', '.join(sorted([*own, *_GIVEN]))}."
+            )
+        if value is None:
+            continue
+        if name in ("confidence", "salience") and not 0 <= value <= 1:
+            raise Invalid(f"The {name} must be between 0 and 1, not {value}.")
+        checked[name] = check_time(name, value) if isinstance(value, datetime) else value
+        if isinstance(value, list):
+            checked[name] = tuple(value)  # pyright: ignore[reportUnknownArgumentType]
+    return checked
+
+
+def _entities(
+    work: Workspace, names: Sequence[str], known: dict[str, Entity]
+) -> tuple[tuple[str, ...], list[Entity]]:
+    """The ids of the entities with these names, and those among them that did not exist."""
+    if isinstance(names, str):
+        names = (names,)
+    new: list[Entity] = []
+    for name in names:
+        check_name("about", name)
+        if name in known:
+            continue
+        found = list(work.store.find(Entity, {"name": name}, limit=1))
+        if not found:
+            made = Entity(
+                id=work.new_id(), name=name, first_seen=work.clock.now(), channel=work.scope.channel
+            )
+            found = [made]
+            new.append(made)
+        known[name] = found[0]
+    return tuple(known[name].id for name in names), new

@@ -1,0 +1,177 @@
+"""The write path for what was said."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import Invalid
+from recollect.limits import check_content, check_metadata, check_time
+from recollect.model.changes import Append, Chunk, TurnDraft
+from recollect.model.records import Json, Role, Turn
+from recollect.model.scope import check_name
+from recollect.text.chunk import estimate_tokens, spans
+from recollect.workspace import Workspace
+
+INDEX_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Something said, on its way to becoming a turn.
+
+    Without `index` it is appended; with one, recording it twice changes nothing. `vector` is for
+    callers that have computed it themselves, in the embedder's space.
+    """
+
+    role: str
+    content: str
+    conversation: str | None = None
+    index: int | None = None
+    at: datetime | None = None
+    zone: str | None = None
+    model: str | None = None
+    tokens: int | None = None
+    title: str | None = None
+    metadata: Json = field(default_factory=dict[str, Any])
+    vector: NDArray[np.float32] | Sequence[float] | None = field(default=None, compare=False)
+
+
+_FIELDS = frozenset(f.name for f in fields(Message))
+
+
+def as_message(given: Message | Mapping[str, Any]) -> Message:
+    if isinstance(given, Message):
+        return given
+    if unknown := set(given) - _FIELDS:
+        raise Invalid(f"A turn has no field {min(unknown)!r}; it has {', '.join(sorted(_FIELDS))}.")
+    try:
+        return Message(**given)
+    except TypeError as error:
+        raise Invalid(f"Not a turn: {error}.") from None
+
+
+def record(
+    work: Workspace,
+    messages: Iterable[Message | Mapping[str, Any]],
+    progress: Callable[[int], None] | None = None,
+) -> list[Turn]:
+    """Store messages as turns, in order, each durable when this returns."""
+    turns: list[Turn] = []
+    made = work.scope.conversation or work.new_id()
+    for batch in _batches((as_message(message) for message in messages), work.settings.batch_limit):
+        drafts = plan_turns(work, batch, made)
+        known = _known(work, drafts)
+        unknown = [draft for draft in drafts if (draft.conversation, draft.index) not in known]
+        embedded = {draft.id: draft for draft in _embedded(work, unknown)}
+        turns += work.apply(Append(tuple(embedded.get(draft.id, draft) for draft in drafts))).turns
+        if progress:
+            progress(len(turns))
+    return turns
+
+
+def _known(work: Workspace, drafts: Sequence[TurnDraft]) -> set[tuple[str, int]]:
+    """Which places are taken already: what is recorded again is not embedded again."""
+    places: dict[str, list[int]] = {}
+    for draft in drafts:
+        if draft.index is not None:
+            places.setdefault(draft.conversation, []).append(draft.index)
+    return {
+        (conversation, turn.index)
+        for conversation, indexes in places.items()
+        for turn in work.store.find(Turn, {"conversation": conversation, "index": indexes})
+    }
+
+
+def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) -> list[TurnDraft]:
+    """Checked messages as drafts, chunked but without vectors except those that came with them."""
+    now = work.clock.now()
+    drafts: list[TurnDraft] = []
+    for message in messages:
+        role = _role(message.role)
+        check_content(message.content, work.settings)
+        check_metadata(message.metadata, work.settings)
+        if message.index is not None and not 0 <= message.index < INDEX_LIMIT:
+            raise Invalid(f"The index of a turn must be between 0 and {INDEX_LIMIT:,}, not {message.index}.")
+        drafts.append(
+            TurnDraft(
+                id=work.new_id(),
+                conversation=check_name("conversation", message.conversation or conversation),
+                index=message.index,
+                role=role,
+                content=message.content,
+                at=now if message.at is None else check_time("at", message.at),
+                recorded_at=now,
+                digest=digest(message.content),
+                channel=work.scope.channel,
+                agent=work.scope.agent,
+                zone=_zone(message.zone),
+                model=message.model,
+                tokens=estimate_tokens(message.content) if message.tokens is None else message.tokens,
+                metadata=message.metadata,
+                title=message.title,
+                chunks=() if role is Role.NOTE else _chunks(message),
+            )
+        )
+    return drafts
+
+
+def digest(content: str) -> str:
+    """The hash by which the same content is known again."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _role(role: str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        raise Invalid(f"The role must be one of {', '.join(Role)}, not {role!r}.") from None
+
+
+def _zone(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Invalid(f"There is no time zone {name!r}; use a name like Europe/Lisbon.") from None
+
+
+def _chunks(message: Message) -> tuple[Chunk, ...]:
+    if message.vector is None:
+        return tuple(Chunk(start, stop) for start, stop in spans(message.content))
+    try:
+        vector = np.asarray(message.vector, np.float32)
+    except (TypeError, ValueError):
+        raise Invalid("The vector must be a list of numbers.") from None
+    return (Chunk(0, len(message.content), vector),)
+
+
+def _embedded(work: Workspace, drafts: Sequence[TurnDraft]) -> tuple[TurnDraft, ...]:
+    """The drafts with vectors for every chunk that has none yet."""
+    missing = [
+        draft.content[chunk.start : chunk.stop]
+        for draft in drafts
+        for chunk in draft.chunks
+        if chunk.vector is None
+    ]
+    if not missing:
+        return tuple(drafts)
+    vectors = iter(work.embed(missing))
+    return tuple(_filled(draft, vectors) for draft in drafts)
+
+
+def _filled(draft: TurnDraft, vectors: Iterator[NDArray[np.float32] | None]) -> TurnDraft:
+    chunks = tuple(c if c.vector is not None else Chunk(c.start, c.stop, next(vectors)) for c in draft.chunks)
+    return replace(draft, chunks=chunks)
+
+
+def _batches(messages: Iterator[Message], size: int) -> Iterator[list[Message]]:
+    while batch := list(islice(messages, size)):
+        yield batch

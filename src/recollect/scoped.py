@@ -1,0 +1,329 @@
+"""The verbs: everything that can be done with one user's memory."""
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import Invalid, NotFound
+from recollect.model.recollection import Event, Recollection
+from recollect.model.records import (
+    BY_KIND,
+    RECORD_TYPES,
+    Conversation,
+    Goal,
+    MemoryRecord,
+    Profile,
+    Record,
+    Summary,
+    ToolInvocation,
+    Turn,
+    UserSettings,
+)
+from recollect.model.scope import Scope
+from recollect.recall import pipeline
+from recollect.recall.timeline import timeline
+from recollect.record import ledger, memories, transfer, turns
+from recollect.record.transfer import Imported
+from recollect.record.turns import Message
+from recollect.tend import erase
+from recollect.tend.erase import Forgotten
+from recollect.workspace import Workspace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32] | Sequence[float]
+
+KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
+"""What can be read back."""
+
+
+class ScopedMemory:
+    """One user's memory, seen from a channel, an agent and a conversation."""
+
+    def __init__(
+        self,
+        work: Workspace,
+        after_recall: Callable[[str, Recollection], None],
+        after_forget: Callable[[], None],
+    ) -> None:
+        self._work = work
+        self._after_recall = after_recall
+        self._after_forget = after_forget
+
+    @property
+    def scope(self) -> Scope:
+        return self._work.scope
+
+    # What was said
+
+    def record(
+        self,
+        role: str,
+        content: str,
+        *,
+        conversation: str | None = None,
+        index: int | None = None,
+        at: datetime | None = None,
+        zone: str | None = None,
+        model: str | None = None,
+        tokens: int | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        vector: "Vector | None" = None,
+    ) -> Turn:
+        """Store one turn, word for word; it is on disk when this returns.
+
+        Without `conversation` the scope's is used, or a new one is made (see the turn that is
+        returned). With `index` the same text again changes nothing and another text is a `Conflict`.
+        """
+        message = Message(
+            role=role,
+            content=content,
+            conversation=conversation,
+            index=index,
+            at=at,
+            zone=zone,
+            model=model,
+            tokens=tokens,
+            title=title,
+            metadata=metadata or {},
+            vector=vector,
+        )
+        return turns.record(self._work, [message])[0]
+
+    def record_many(
+        self, messages: Iterable[Message | Mapping[str, Any]], progress: Callable[[int], None] | None = None
+    ) -> builtins.list[Turn]:
+        """Store many turns, in order; each batch of RECOLLECT_BATCH_LIMIT is one transaction."""
+        return turns.record(self._work, messages, progress)
+
+    def record_tool(
+        self,
+        tool: str,
+        input: Any,
+        output: Any = None,
+        *,
+        success: bool = True,
+        latency_ms: float | None = None,
+        error: str | None = None,
+        turn: str | None = None,
+    ) -> ToolInvocation:
+        """Store one call of a tool and what came of it."""
+        return ledger.record_tool(
+            self._work, tool, input, output, success=success, latency_ms=latency_ms, error=error, turn=turn
+        )
+
+    def record_summary(self, query: str, summary: str, result: str) -> Summary:
+        """Store what one invocation in the scope's conversation was asked, did and reached."""
+        return ledger.record_summary(self._work, query, summary, result)
+
+    # What is known
+
+    def remember(
+        self,
+        content: str,
+        *,
+        kind: str = "fact",
+        about: Sequence[str] = (),
+        **fields: Any,
+    ) -> MemoryRecord:
+        """Save a memory as it is given. `fields` are those of its kind: `valid_from`, `expires_at`,
+        `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`."""
+        return memories.remember(self._work, [{"content": content, "kind": kind, "about": about, **fields}])[
+            0
+        ]
+
+    def remember_many(self, items: Sequence[str | Mapping[str, Any]]) -> builtins.list[MemoryRecord]:
+        """Save several memories, all or none."""
+        given = [{"content": item} if isinstance(item, str) else item for item in items]
+        return memories.remember(self._work, given)
+
+    def correct(self, id: str, content: str, *, since: datetime | None = None) -> MemoryRecord:
+        """Replace a memory from now on, or from `since`. The old one is kept as what held before."""
+        return memories.correct(self._work, id, content, since)
+
+    def pin(self, id: str, pinned: bool = True) -> MemoryRecord:
+        """Keep a memory whatever the retention policy says; or no longer."""
+        return memories.pin(self._work, id, pinned)
+
+    # Asking
+
+    def recall(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        kinds: Sequence[str] | None = None,
+        threshold: float | None = None,
+        agent: str | None = None,
+        conversation: str | None = None,
+        roles: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        min_confidence: float = 0.0,
+        context_tokens: int | None = None,
+        vector: "Vector | None" = None,
+    ) -> Recollection:
+        """The memories that bear on a question, best first.
+
+        `threshold` is the least similarity of what is found by meaning alone (0 unrelated, 1 the
+        same); what shares words with the query is found anyway. `as_of` asks what was true at a time,
+        `known_at` what was known then.
+        """
+        question = pipeline.Question(
+            query=query,
+            top_k=top_k,
+            kinds=kinds,
+            threshold=threshold,
+            agent=agent,
+            conversation=conversation,
+            roles=roles,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_at=known_at,
+            min_confidence=min_confidence,
+            context_tokens=context_tokens,
+            vector=vector,
+        )
+        found = pipeline.recall(self._work, question)
+        self._after_recall(self.scope.user, found)
+        return found
+
+    def get(self, id: str) -> Record:
+        """The record with this id, of any kind; `NotFound` when this user has none."""
+        for kind in RECORD_TYPES:
+            if kind.kind in KINDS and (found := self._work.store.get(kind, [id])):
+                return found[0]
+        raise NotFound(f"There is nothing with the id {id!r}.")
+
+    def list(
+        self,
+        kind: str = "fact",
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        oldest_first: bool = False,
+        **where: Any,
+    ) -> builtins.list[Record]:
+        """Records of a kind, newest first, a page at a time: `after` is the last id of the page before.
+        `where` narrows it by field: `channel=…`, `conversation=…`, `superseded_by=None`."""
+        if kind not in KINDS:
+            raise Invalid(f"There is no kind {kind!r}; the kinds are {', '.join(KINDS)}.")
+        newest_first = not oldest_first
+        found = self._work.store.find(BY_KIND[kind], where, descending=newest_first, after=after, limit=limit)
+        return [*found]
+
+    def conversation(self, id: str) -> builtins.list[Turn]:
+        """The turns of a conversation, in order."""
+        return [*self._work.store.find(Turn, {"conversation": id}, order="index")]
+
+    def summaries(self, conversation: str) -> builtins.list[Summary]:
+        """What was done in a conversation, invocation by invocation, in order."""
+        return [*self._work.store.find(Summary, {"conversation": conversation}, order="at")]
+
+    def timeline(
+        self,
+        entity: str | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+    ) -> builtins.list[Event]:
+        """What was said, learnt, corrected and ended, oldest first; with `entity` only what is about it."""
+        return timeline(self._work, entity, since, until, limit)
+
+    def counts(self) -> dict[str, int]:
+        """How many records of each kind there are."""
+        every = {kind.kind: self._work.store.count(kind) for kind in RECORD_TYPES}
+        return {kind: count for kind, count in every.items() if count and kind in KINDS}
+
+    # Goals, profile, settings
+
+    def add_goal(
+        self,
+        description: str,
+        *,
+        priority: int = 0,
+        deadline: datetime | None = None,
+        parent: str | None = None,
+        blocked_by: Sequence[str] = (),
+    ) -> Goal:
+        """A new goal, active unless something blocks it."""
+        return ledger.add_goal(self._work, description, priority, deadline, parent, blocked_by)
+
+    def goals(self, status: str | None = "active") -> builtins.list[Goal]:
+        """Goals with this status (None: all), the most pressing first."""
+        found = self._work.store.find(Goal, {} if status is None else {"status": status})
+        return sorted(found, key=lambda goal: (-goal.priority, goal.id))
+
+    def complete_goal(self, id: str, status: str = "completed", result: str | None = None) -> Goal:
+        """Close a goal with its result, or set another status. Goals that only it blocked become active."""
+        return ledger.complete_goal(self._work, id, status, result)
+
+    def profile(self) -> Profile:
+        """What is known of the user as a person."""
+        return ledger.profile(self._work)
+
+    def update_profile(
+        self,
+        *,
+        preferences: Mapping[str, Any] | None = None,
+        expertise: Sequence[str] | None = None,
+        style: Mapping[str, Any] | None = None,
+    ) -> Profile:
+        """Merge into the profile; a preference or style set to None is taken out."""
+        return ledger.update_profile(self._work, preferences, expertise, style)
+
+    def settings(self) -> UserSettings:
+        """What the user has set for their own memory."""
+        return ledger.user_settings(self._work)
+
+    def update_settings(self, **values: Any) -> UserSettings:
+        """Merge into the user's settings; a value of None is taken out."""
+        return ledger.update_user_settings(self._work, values)
+
+    # Leaving
+
+    def forget(
+        self,
+        id: str | None = None,
+        *,
+        conversation: str | None = None,
+        channel: str | None = None,
+        agent: str | None = None,
+        everything: bool = False,
+        with_sources: bool = False,
+    ) -> Forgotten:
+        """Erase one record, a conversation, a channel, an agent's or everything, with all that was
+        derived from it alone. `with_sources` erases the turns behind a memory too."""
+        erase.check_one_target(
+            id=id, conversation=conversation, channel=channel, agent=agent, everything=everything
+        )
+        gone = Forgotten()
+        if everything:
+            gone = Forgotten(self._work.store.erase())
+        elif id:
+            gone = erase.forget_one(self._work, id, with_sources=with_sources)
+        for field, value in (("conversation", conversation), ("channel", channel), ("agent", agent)):
+            if value:
+                gone = erase.forget_where(self._work, field, value)
+        self._after_forget()
+        return gone
+
+    def export(self) -> Iterator[str]:
+        """The whole memory as JSON Lines; `import_` takes it back in."""
+        return transfer.export(self._work)
+
+    def import_(self, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
+        """Take in what `export` wrote. Doing it twice changes nothing."""
+        return transfer.import_(self._work, lines, progress)
+
+    def conversations(self, *, limit: int = 50, after: str | None = None) -> builtins.list[Conversation]:
+        """Conversations, by name."""
+        return [*self._work.store.find(Conversation, limit=limit, after=after)]

@@ -1,0 +1,137 @@
+"""Every setting, with its default; the only reader of the environment.
+
+`RECOLLECT_TOP_K=8` sets `top_k`, and so on for every field.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from platformdirs import user_cache_path, user_data_path
+
+from recollect.errors import SettingsError
+
+PREFIX = "RECOLLECT_"
+
+MiB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a memory behaves. Values are checked when they are read."""
+
+    db: str = str(user_data_path("recollect") / "recollect.db")
+    """Where memory is kept: the path of a SQLite file."""
+
+    embedder: str = "snowflake-arctic-embed-s"
+    """What computes vectors: a model of `recollect models list`, a directory with model.onnx and
+    tokenizer.json, the base URL of an OpenAI-compatible API, `hashing` (no model), or `none`."""
+    embedder_model: str = "text-embedding-3-small"
+    """The model to ask for when `embedder` is a URL."""
+    embedder_key: str = ""
+    """The API key when `embedder` is a URL."""
+    embedder_dimensions: int = 1536
+    """The dimensions of the vectors when `embedder` is a URL."""
+    embedder_timeout: float = 30.0
+    """Seconds to wait for an answer when `embedder` is a URL."""
+    embed_on_write: bool = True
+    """Compute vectors while recording; if not, `tend` does it later."""
+    models: str = str(user_cache_path("recollect") / "models")
+    """Where local models are kept."""
+    install_models: bool = True
+    """Fetch a missing local model on first use."""
+
+    content_limit: int = 1 * MiB
+    """The most characters one turn or memory may have."""
+    metadata_limit: int = 64 * 1024
+    """The most characters the metadata of one record may have, as JSON."""
+    query_limit: int = 100_000
+    """The most characters a query may have."""
+    batch_limit: int = 1000
+    """The most turns stored in one transaction; longer lists take several."""
+
+    explicit_confidence: float = 0.95
+    """The confidence of a memory that was given as it is."""
+    top_k: int = 5
+    """How many memories recall returns."""
+    threshold: float = 0.3
+    """The least similarity of a memory found by its meaning alone: 0 unrelated, 1 the same."""
+    candidates: int = 50
+    """How many candidates of each kind of search are weighed."""
+    semantic_weight: float = 0.6
+    """The share of meaning in the score; the rest is words."""
+    context_tokens: int = 1500
+    """About how many tokens the `<memory_context>` block may have."""
+
+    cache_mb: int = 512
+    """Memory for the vectors of recently searched users, in MiB (SQLite)."""
+    tend_seconds: float = 30.0
+    """How often the background looks for work; erased bytes are gone from the files within this time."""
+    lease_seconds: float = 120.0
+    """How long a background job may hold its work before another worker may take it."""
+
+    def __repr__(self) -> str:
+        shown = {f.name: getattr(self, f.name) for f in fields(self)}
+        shown["embedder_key"] = "set" if self.embedder_key else ""
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "top_k": (1, 1000),
+    "threshold": (-1, 1),
+    "candidates": (1, 10_000),
+    "semantic_weight": (0, 1),
+    "explicit_confidence": (0, 1),
+    "context_tokens": (0, 1_000_000),
+    "content_limit": (1, 256 * MiB),
+    "query_limit": (1, 256 * MiB),
+    "metadata_limit": (2, 256 * MiB),
+    "batch_limit": (1, 100_000),
+    "cache_mb": (1, 1_000_000),
+    "embedder_dimensions": (1, 65_536),
+    "embedder_timeout": (0.001, 3600),
+    "tend_seconds": (0.01, 86_400),
+    "lease_seconds": (1, 86_400),
+}
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """The settings: given ones first, then the environment's, then the defaults."""
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    for field in fields(Settings):
+        variable = PREFIX + field.name.upper()
+        if field.name in overrides:
+            values[field.name] = overrides.pop(field.name)
+        elif environment.get(variable):
+            values[field.name] = _parsed(variable, environment[variable], field.type)
+        if field.name in values and field.name in _BOUNDS:
+            _check(field.name, values[field.name])
+    if overrides:
+        raise SettingsError(f"There is no setting {min(overrides)!r}; docs/settings.md lists them all.")
+    return Settings(**values)
+
+
+def child_environment(**changes: str) -> dict[str, str]:
+    """The environment to hand to a program we start."""
+    return {**os.environ, **changes}
+
+
+def _parsed(variable: str, text: str, kind: Any) -> Any:
+    try:
+        if kind is bool:
+            if text.lower() not in _TRUE + _FALSE:
+                raise ValueError
+            return text.lower() in _TRUE
+        return kind(text)
+    except ValueError:
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise SettingsError(f"{variable} is {text!r}, but must be {wanted}.") from None
+
+
+def _check(name: str, value: Any) -> None:
+    low, high = _BOUNDS[name]
+    if not low <= value <= high:
+        raise SettingsError(f"{PREFIX}{name.upper()} is {value}, but must be between {low} and {high}.")

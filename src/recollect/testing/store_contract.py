@@ -1,0 +1,43 @@
+"""The contract of the store of record, as a test class for any adapter to inherit.
+
+    import pytest
+    from functools import partial
+    from recollect.testing.store_contract import StoreContract
+
+    @pytest.fixture
+    def open_store(tmp_path):
+        return partial(open_my_store, tmp_path / "a.db")
+
+    class TestMyStore(StoreContract):
+        pass
+
+`open_store` has to survive pickling, since part of the suite opens the database in other processes.
+Nothing here sleeps or looks at the machine's clock. For failures that show their values, register the
+modules first, in a conftest: `pytest.register_assert_rewrite(*SUITE_MODULES)`.
+"""
+
+from recollect.testing.store_bad_input import BadInputContract
+from recollect.testing.store_concurrency import ConcurrencyContract
+from recollect.testing.store_feed import FeedContract
+from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_reading import ReadingContract
+from recollect.testing.store_recording import RecordingContract
+from recollect.testing.store_search import SearchContract
+from recollect.testing.store_search_filters import SearchFilterContract
+from recollect.testing.store_upkeep import UpkeepContract
+
+__all__ = ["StoreContract"]
+
+
+class StoreContract(
+    RecordingContract,
+    ReadingContract,
+    FeedContract,
+    IsolationContract,
+    SearchContract,
+    SearchFilterContract,
+    BadInputContract,
+    ConcurrencyContract,
+    UpkeepContract,
+):
+    """All of it."""

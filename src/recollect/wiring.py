@@ -1,0 +1,52 @@
+"""From settings to adapters. The only module that knows which adapters there are."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from recollect.errors import SettingsError
+from recollect.ports.embedder import Embedder
+from recollect.ports.store import Store
+from recollect.settings import MiB, Settings
+
+Progress = Callable[[int, int, str], None]
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that `settings.db` names."""
+    scheme, separator, _ = settings.db.partition("://")
+    if separator and scheme != "sqlite":
+        raise SettingsError(
+            f"There is no store for {scheme}://… in this release; give the path of a SQLite file."
+        )
+    from recollect.stores.sqlite.backend import open_store
+
+    path = settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")
+    return open_store(Path(path).expanduser(), cache_bytes=settings.cache_mb * MiB)
+
+
+def open_embedder(settings: Settings, progress: Progress | None = None) -> Embedder | None:
+    """The embedder that `settings.embedder` names; no weights are loaded before they are needed."""
+    name = settings.embedder
+    if name == "none":
+        return None
+    if name == "hashing":
+        from recollect.models.hashing import HashingEmbedder
+
+        return HashingEmbedder()
+    if name.startswith(("http://", "https://")):
+        from recollect.models.http import HttpEmbedder
+
+        return HttpEmbedder(
+            name,
+            settings.embedder_model,
+            api_key=settings.embedder_key or None,
+            dimensions=settings.embedder_dimensions,
+            timeout=settings.embedder_timeout,
+        )
+    if Path(name).expanduser().is_dir():
+        from recollect.models.onnx import open_directory
+
+        return open_directory(Path(name).expanduser())
+    from recollect.models.local import LocalEmbedder
+
+    return LocalEmbedder(name, Path(settings.models), fetch=settings.install_models, progress=progress)
