@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from recollect.memory import Memory
+from recollect.model.scope import GLOBAL, Scope
 from recollect.scoped import ScopedMemory
 
 P = ParamSpec("P")
@@ -58,6 +59,10 @@ def _stream(
 class AsyncScopedMemory(_Threaded):
     """One user's memory, for asyncio. Every verb of `ScopedMemory` with the same arguments."""
 
+    @property
+    def scope(self) -> Scope:
+        return self._inner.scope
+
     record = _verb(ScopedMemory.record)
     record_many = _verb(ScopedMemory.record_many)
     record_tool = _verb(ScopedMemory.record_tool)
@@ -99,9 +104,11 @@ class AsyncMemory(_Threaded):
         """Like `Memory.open`."""
         return cls(await asyncio.to_thread(Memory.open, *args, **kwargs))
 
-    @functools.wraps(Memory.scope)
-    def scope(self, *args: Any, **kwargs: Any) -> AsyncScopedMemory:
-        return AsyncScopedMemory(self._inner.scope(*args, **kwargs), self._threads)
+    def scope(
+        self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
+    ) -> AsyncScopedMemory:
+        """One user's memory. Nobody else's can be reached through it."""
+        return AsyncScopedMemory(self._inner.scope(user, channel, agent, conversation), self._threads)
 
     tend = _verb(Memory.tend)
     flush = _verb(Memory.flush)

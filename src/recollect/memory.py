@@ -56,22 +56,26 @@ class Memory:
         cls,
         db: str | PathLike[str] | None = None,
         *,
-        embedder: Embedder | None = None,
+        embedder: Embedder | str | None = None,
         clock: Clock | None = None,
         background: bool = False,
         **settings: Any,
     ) -> Self:
         """Open the memory at a path, or the user's own. `settings` override the environment's.
 
+        `embedder` is one, or the name of one (see `Settings.embedder`).
         `background` tends it in a thread of its own: vectors that are missing, erasures to finish.
         """
         if db is not None:
             settings["db"] = str(db)
+        if isinstance(embedder, str):
+            settings["embedder"] = embedder
         loaded = settings_module.load(**settings)
         store = wiring.open_store(loaded)
         try:
-            chosen = embedder or wiring.open_embedder(loaded)
-            return cls(store, chosen, clock or SystemClock(), loaded, background=background)
+            if embedder is None or isinstance(embedder, str):
+                embedder = wiring.open_embedder(loaded)
+            return cls(store, embedder, clock or SystemClock(), loaded, background=background)
         except BaseException:
             store.close()
             raise

@@ -225,7 +225,7 @@ class ScopedMemory:
 
     def summaries(self, conversation: str) -> builtins.list[Summary]:
         """What was done in a conversation, invocation by invocation, in order."""
-        return [*self._work.store.find(Summary, {"conversation": conversation}, order="at")]
+        return [*self._work.store.find(Summary, {"conversation": conversation})]
 
     def timeline(
         self,

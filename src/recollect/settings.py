@@ -55,11 +55,11 @@ class Settings:
     """The confidence of a memory that was given as it is."""
     top_k: int = 5
     """How many memories recall returns."""
-    threshold: float = 0.3
+    threshold: float = 0.1
     """The least similarity of a memory found by its meaning alone: 0 unrelated, 1 the same."""
     candidates: int = 50
     """How many candidates of each kind of search are weighed."""
-    semantic_weight: float = 0.6
+    semantic_weight: float = 0.7
     """The share of meaning in the score; the rest is words."""
     context_tokens: int = 1500
     """About how many tokens the `<memory_context>` block may have."""
@@ -104,7 +104,7 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
     for field in fields(Settings):
         variable = PREFIX + field.name.upper()
         if field.name in overrides:
-            values[field.name] = overrides.pop(field.name)
+            values[field.name] = _typed(field.name, overrides.pop(field.name), field.type)
         elif environment.get(variable):
             values[field.name] = _parsed(variable, environment[variable], field.type)
         if field.name in values and field.name in _BOUNDS:
@@ -112,11 +112,6 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
     if overrides:
         raise SettingsError(f"There is no setting {min(overrides)!r}; docs/settings.md lists them all.")
     return Settings(**values)
-
-
-def child_environment(**changes: str) -> dict[str, str]:
-    """The environment to hand to a program we start."""
-    return {**os.environ, **changes}
 
 
 def _parsed(variable: str, text: str, kind: Any) -> Any:
@@ -129,6 +124,12 @@ def _parsed(variable: str, text: str, kind: Any) -> Any:
     except ValueError:
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
         raise SettingsError(f"{variable} is {text!r}, but must be {wanted}.") from None
+
+
+def _typed(name: str, value: Any, kind: Any) -> Any:
+    if type(value) is kind or (kind is float and type(value) is int):
+        return value
+    raise SettingsError(f"The setting {name!r} must be of type {kind.__name__}, not {type(value).__name__}.")
 
 
 def _check(name: str, value: Any) -> None:

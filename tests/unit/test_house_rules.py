@@ -66,6 +66,7 @@ def test_functions_are_short() -> None:
     long = [
         f"{path}:{line}: {name} has {length} lines"
         for path in CODE
+        if "migrations" not in path.parts  # a revision is a list of tables, read once
         for line, name, length in long_functions(path.read_text("utf-8"))
     ]
     assert not long, "\n".join(long)

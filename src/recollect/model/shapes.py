@@ -22,27 +22,31 @@ class FieldShape:
     shape: Shape
 
 
-def _shape(annotation: Any) -> tuple[Any, Shape]:
-    options = [a for a in get_args(annotation) if a is not type(None)]
-    plain: Any = options[0] if type(None) in get_args(annotation) else annotation
+def _shape(annotation: Any) -> Shape:
+    plain = _without_none(annotation)
     if plain is datetime:
-        return plain, "time"
+        return "time"
     if plain is str:
-        return plain, "text"
-    if isinstance(plain, type) and issubclass(plain, StrEnum):
-        return plain, "enum"
+        return "text"
     if plain in (int, float, bool):
-        return plain, "number"
+        return "number"
     if get_origin(plain) is tuple:
-        return plain, "tuple"
-    return plain, "json"
+        return "tuple"
+    return "enum" if isinstance(plain, type) and issubclass(plain, StrEnum) else "json"
+
+
+def _without_none(annotation: Any) -> Any:
+    options = get_args(annotation)
+    return next(o for o in options if o is not type(None)) if type(None) in options else annotation
 
 
 @cache
 def shapes(kind: type[Record]) -> tuple[FieldShape, ...]:
     """The fields of a kind of record, in order."""
     hints = get_type_hints(kind)
-    return tuple(FieldShape(f.name, *_shape(hints[f.name])) for f in fields(kind))
+    return tuple(
+        FieldShape(f.name, _without_none(hints[f.name]), _shape(hints[f.name])) for f in fields(kind)
+    )
 
 
 def field_to_json(field: FieldShape, value: Any) -> Any:

@@ -1,11 +1,11 @@
 """One order out of two: meaning and words, on one scale."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.model.search import Candidate
 
-HALF_TEXT = 8.0
+HALF_TEXT = 16.0
 """The BM25 score that counts as half of a perfect match by words."""
 
 
@@ -32,3 +32,13 @@ def fuse(candidates: Iterable[Candidate], semantic_weight: float, has_vector: bo
             signals = {"semantic": semantic, "text": text, "bm25": candidate.text}
             best[candidate.owner] = Fused(candidate.kind, candidate.owner, score, signals)
     return sorted(best.values(), key=lambda fused: (-fused.score, fused.id))
+
+
+def top(fused: Sequence[Fused], top_k: int) -> list[Fused]:
+    """The first `top_k`, the best match by words among them: an exact code is not crowded out by what
+    merely resembles the question."""
+    chosen = list(fused[:top_k])
+    by_words = max(fused, key=lambda found: found.signals["bm25"], default=None)
+    if by_words is not None and by_words.signals["bm25"] > 0 and by_words not in chosen and top_k > 1:
+        chosen[-1] = by_words
+    return chosen

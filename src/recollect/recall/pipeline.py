@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Invalid, StoreError, TooLarge
-from recollect.limits import check_time
+from recollect.limits import check_time, check_vector
 from recollect.model.recollection import Hit, Recollection
 from recollect.model.records import BY_KIND, SEARCHABLE, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.model.search import Filter
-from recollect.recall.fuse import Fused, fuse
+from recollect.recall.fuse import Fused, fuse, top
 from recollect.recall.gather import embed_query, gather
 from recollect.recall.render import render
 from recollect.workspace import Workspace, log
@@ -58,7 +58,7 @@ def recall(work: Workspace, question: Question) -> Recollection:
                 work, question.query, vector, filter, threshold, max(settings.candidates, top_k)
             )
             watch.lap("gather")
-            fused = fuse(candidates, settings.semantic_weight, vector is not None)[:top_k]
+            fused = top(fuse(candidates, settings.semantic_weight, vector is not None), top_k)
             watch.lap("fuse")
             hits = _hits(work, fused)
             watch.lap("fetch")
@@ -117,10 +117,7 @@ def _checked(work: Workspace, question: Question) -> Filter:
 
 def _vector(work: Workspace, question: Question) -> tuple[NDArray[np.float32] | None, str | None]:
     if question.vector is not None:
-        vector = np.asarray(question.vector, np.float32)
-        if vector.ndim != 1 or not np.isfinite(vector).all():
-            raise Invalid("The query's vector must be a list of finite numbers.")
-        return vector, None
+        return check_vector(question.vector, work.space), None
     return embed_query(work, question.query) if question.query.strip() else (None, None)
 
 

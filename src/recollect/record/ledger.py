@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import Invalid, NotFound
-from recollect.limits import check_content, check_metadata, check_time
+from recollect.limits import check_content, check_json, check_metadata, check_text, check_time
 from recollect.model.changes import Put
 from recollect.model.records import Goal, GoalStatus, Profile, Summary, ToolInvocation, UserSettings
 from recollect.workspace import Workspace
@@ -23,9 +23,10 @@ def record_tool(
     error: str | None,
     turn: str | None,
 ) -> ToolInvocation:
-    check_metadata(
-        {"input": input, "output": output}, replace(work.settings, metadata_limit=work.settings.content_limit)
-    )
+    for what, value in (("input", input), ("output", output)):
+        check_json(what, value, work.settings.content_limit, "RECOLLECT_CONTENT_LIMIT")
+    for what, text in (("tool", tool), ("error", error), ("turn", turn)):
+        check_text(what, text)
     invocation = ToolInvocation(
         id=work.new_id(),
         tool=tool,

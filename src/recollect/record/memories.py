@@ -19,6 +19,7 @@ from recollect.model.records import (
     searchable_text,
 )
 from recollect.model.scope import check_name
+from recollect.model.shapes import FieldShape, shapes
 from recollect.record.turns import Message, plan_turns
 from recollect.text.chunk import spans
 from recollect.workspace import Workspace
@@ -64,7 +65,9 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
         salience=old.salience,
         **kept,
     )
-    ended = {"valid_to": max(start, old.valid_from), "retired_at": now, "superseded_by": memory.id}
+    ended: dict[str, Any] = {"valid_to": max(start, old.valid_from), "superseded_by": memory.id}
+    if start <= now:
+        ended["retired_at"] = now  # otherwise it holds until then
     work.apply(note, Put(memory, indexed(work, memory)), Revise(old.kind, old.id, ended))
     return memory
 
@@ -112,13 +115,19 @@ def _plan(
     if kind not in MEMORY_KINDS:
         raise Invalid(f"The kind must be one of {', '.join(MEMORY_KINDS)}, not {kind!r}.")
     check_content(content, work.settings)
-    check_metadata(values.get("metadata", {}), work.settings)
+    if values.get("metadata") is not None:
+        check_metadata(values["metadata"], work.settings)
     conversation = values.pop("conversation", None) or work.scope.conversation or NOTES
     now = work.clock.now()
     (draft,) = plan_turns(
         work, [Message(role=Role.NOTE, content=content, conversation=conversation)], conversation
     )
     about, new = _entities(work, values.pop("about", ()), entities)
+    given: dict[str, Any] = {
+        "valid_from": now,
+        "confidence": work.settings.explicit_confidence,
+        **_checked(kind, values),
+    }
     memory = _TYPES[kind](
         id=work.new_id(),
         content=content,
@@ -127,14 +136,15 @@ def _plan(
         agent=work.scope.agent,
         sources=(draft.id,),
         about=about,
-        **{"valid_from": now, "confidence": work.settings.explicit_confidence, **_checked(kind, values)},
+        **given,
     )
     return Append((draft,)), memory, new
 
 
 def _checked(kind: str, values: dict[str, Any]) -> dict[str, Any]:
     """The fields a caller may set on a memory of this kind."""
-    own = {f.name for f in fields(_TYPES[kind])} - _OWN_FIELDS
+    shaped = {field.name: field for field in shapes(_TYPES[kind])}
+    own = set(shaped) - _OWN_FIELDS
     checked: dict[str, Any] = {}
     for name, value in values.items():
         if name not in own and name not in _GIVEN:
@@ -143,12 +153,29 @@ def _checked(kind: str, values: dict[str, Any]) -> dict[str, Any]:
             )
         if value is None:
             continue
+        checked[name] = _value(shaped[name], value)
         if name in ("confidence", "salience") and not 0 <= value <= 1:
             raise Invalid(f"The {name} must be between 0 and 1, not {value}.")
-        checked[name] = check_time(name, value) if isinstance(value, datetime) else value
-        if isinstance(value, list):
-            checked[name] = tuple(value)  # pyright: ignore[reportUnknownArgumentType]
     return checked
+
+
+def _value(field: FieldShape, value: Any) -> Any:
+    """The value as its field takes it: what is stored must be readable ever after."""
+    match field.shape:
+        case "time":
+            return check_time(field.name, value)
+        case "enum" if value in list(field.type):
+            return field.type(value)
+        case "tuple" if type(value) in (tuple, list) and all(type(part) is str for part in value):
+            return tuple(value)
+        case "number" if type(value) is field.type or (type(value), field.type) == (int, float):
+            return value
+        case "text" if type(value) is str:
+            return value
+        case "json":  # checked as metadata
+            return value
+        case _:
+            raise Invalid(f"The {field.name} cannot be {value!r}.")
 
 
 def _entities(
@@ -157,6 +184,7 @@ def _entities(
     """The ids of the entities with these names, and those among them that did not exist."""
     if isinstance(names, str):
         names = (names,)
+    names = list(dict.fromkeys(names))
     new: list[Entity] = []
     for name in names:
         check_name("about", name)

@@ -1,19 +1,30 @@
 """Export and import: a user's whole memory as JSON Lines, there and back."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any, cast
 
-from recollect.errors import Invalid, TooLarge
+from recollect.errors import Conflict, Invalid, TooLarge
 from recollect.limits import check_content, check_metadata
 from recollect.model.changes import Change, Put
-from recollect.model.records import RECORD_TYPES, Record, Turn, searchable_text
+from recollect.model.records import (
+    RECORD_TYPES,
+    Conversation,
+    Goal,
+    MemoryRecord,
+    Profile,
+    Record,
+    Turn,
+    UserSettings,
+    searchable_text,
+)
 from recollect.model.scope import check_name
 from recollect.model.shapes import from_json, to_json
 from recollect.record.memories import indexed_all
-from recollect.record.turns import digest
+from recollect.record.turns import INDEX_LIMIT, digest
 from recollect.workspace import Workspace
 
 FORMAT = 1
@@ -49,10 +60,13 @@ def import_(work: Workspace, lines: Iterable[str], progress: Callable[[int], Non
     counts: dict[str, int] = {}
     unchanged = 0
     while batch := list(islice(numbered, work.settings.batch_limit)):
-        records = [_read(work, number, line) for number, line in batch]
-        new = _new(work, records)
-        unchanged += len(records) - len(new)
-        work.apply(*_puts(work, new))
+        records = _distinct([(number, _read(work, number, line)) for number, line in batch])
+        conversations = _conversations(work, records)
+        new = _new(work, [conversations.pop(r.id) if isinstance(r, Conversation) else r for r in records])
+        grown = _new(work, list(conversations.values()))
+        unchanged += len(batch) - len(new)
+        if new or grown:
+            work.apply(*_puts(work, [*grown, *new]))
         for record in new:
             counts[record.kind] = counts.get(record.kind, 0) + 1
         if progress:
@@ -101,8 +115,10 @@ def _object(work: Workspace, number: int, line: str) -> Mapping[str, Any]:
 
 
 def _read(work: Workspace, number: int, line: str) -> Record:
+    data = _object(work, number, line)
     try:
-        record = from_json(_object(work, number, line))
+        record = from_json(data)
+        _check_values(record)
         check_name("id", record.id)
         for name in ("channel", "conversation", "agent"):
             if (value := getattr(record, name, None)) is not None:
@@ -116,13 +132,76 @@ def _read(work: Workspace, number: int, line: str) -> Record:
     return record
 
 
-def _new(work: Workspace, records: list[Record]) -> list[Record]:
+def _check_values(record: Record) -> None:
+    """Nothing missing that has to be there, and no number that a database cannot hold."""
+    for f in fields(record):
+        value = getattr(record, f.name)
+        if value is None and f.default is not None and f.name not in ("input", "output"):
+            raise Invalid(f"{f.name} is missing")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Invalid(f"{f.name} is not a finite number")
+        if isinstance(value, int) and not 0 <= abs(value) <= INDEX_LIMIT:
+            raise Invalid(f"{f.name} is too large")
+
+
+def _distinct(numbered: Sequence[tuple[int, Record]]) -> list[Record]:
+    """The records without those that are there twice."""
+    found: dict[tuple[str, str], Record] = {}
+    for number, record in numbered:
+        if found.setdefault((record.kind, record.id), record) != record:
+            raise Invalid(f"Line {number}: another {record.kind} with the id {record.id!r} came before.")
+    return list(found.values())
+
+
+def _conversations(work: Workspace, records: Sequence[Record]) -> dict[str, Conversation]:
+    """The conversations of a batch, joined with what is stored of them: the next turn goes behind all."""
+    turns = [record for record in records if isinstance(record, Turn)]
+    given = {record.id: record for record in records if isinstance(record, Conversation)}
+    wanted = sorted({*given, *(turn.conversation for turn in turns)})
+    stored = {conversation.id: conversation for conversation in work.store.get(Conversation, wanted)}
+    joined = {**stored, **given}
+    for turn in turns:
+        if turn.conversation not in joined:
+            raise Invalid(
+                f"Conversation {turn.conversation!r} of turn {turn.id} is missing; the file was changed."
+            )
+        joined[turn.conversation] = _reaching(joined[turn.conversation], turn.index + 1)
+    for id in stored.keys() & given.keys():
+        new, old = joined[id], stored[id]
+        times = {"started_at": min(new.started_at, old.started_at), "last_at": max(new.last_at, old.last_at)}
+        joined[id] = replace(_reaching(new, old.next_index), **times)
+    return joined
+
+
+def _reaching(conversation: Conversation, index: int) -> Conversation:
+    return replace(conversation, next_index=max(conversation.next_index, index))
+
+
+def _new(work: Workspace, records: Sequence[Record]) -> list[Record]:
     """The records that are not stored yet just so."""
     by_kind: dict[type[Record], list[str]] = {}
     for record in records:
         by_kind.setdefault(type(record), []).append(record.id)
     stored = {(kind, r.id): r for kind, ids in by_kind.items() for r in work.store.get(kind, ids)}
-    return [record for record in records if stored.get((type(record), record.id)) != record]
+    return [record for record in records if _adds(record, stored.get((type(record), record.id)))]
+
+
+def _adds(record: Record, stored: Record | None) -> bool:
+    """Whether the record says more than what is stored of it. An old export undoes nothing: what was
+    corrected or closed since then stays so, and no content is ever replaced."""
+    if stored is None or stored == record:
+        return stored is None
+    if getattr(stored, "content", None) != getattr(record, "content", None):
+        raise Conflict(f"The {record.kind} {record.id} is already stored with another content.")
+    match stored, record:
+        case MemoryRecord(), MemoryRecord():
+            return stored.superseded_by is None or record.superseded_by is not None
+        case Goal(), Goal():
+            return stored.closed_at is None or record.closed_at is not None
+        case (Profile(), Profile()) | (UserSettings(), UserSettings()):
+            return stored.updated_at <= record.updated_at
+        case _:
+            return True
 
 
 def _puts(work: Workspace, records: list[Record]) -> list[Change]:

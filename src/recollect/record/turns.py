@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Invalid
-from recollect.limits import check_content, check_metadata, check_time
+from recollect.limits import check_content, check_metadata, check_text, check_time, check_vector, check_whole
 from recollect.model.changes import Append, Chunk, TurnDraft
 from recollect.model.records import Json, Role, Turn
 from recollect.model.scope import check_name
@@ -20,6 +20,7 @@ from recollect.text.chunk import estimate_tokens, spans
 from recollect.workspace import Workspace
 
 INDEX_LIMIT = 2**31 - 1
+TOKEN_LIMIT = 2**31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +96,11 @@ def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) 
     drafts: list[TurnDraft] = []
     for message in messages:
         role = _role(message.role)
+        check_text("conversation", message.conversation)
         check_content(message.content, work.settings)
         check_metadata(message.metadata, work.settings)
-        if message.index is not None and not 0 <= message.index < INDEX_LIMIT:
-            raise Invalid(f"The index of a turn must be between 0 and {INDEX_LIMIT:,}, not {message.index}.")
+        if message.index is not None:
+            check_whole("The index of a turn", message.index, INDEX_LIMIT)
         drafts.append(
             TurnDraft(
                 id=work.new_id(),
@@ -112,11 +114,11 @@ def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) 
                 channel=work.scope.channel,
                 agent=work.scope.agent,
                 zone=_zone(message.zone),
-                model=message.model,
-                tokens=estimate_tokens(message.content) if message.tokens is None else message.tokens,
+                model=check_text("model", message.model),
+                tokens=_tokens(message),
                 metadata=message.metadata,
-                title=message.title,
-                chunks=() if role is Role.NOTE else _chunks(message),
+                title=check_text("title", message.title),
+                chunks=() if role is Role.NOTE else _chunks(work, message),
             )
         )
     return drafts
@@ -137,20 +139,23 @@ def _role(role: str) -> Role:
 def _zone(name: str | None) -> str | None:
     if name is None:
         return None
+    check_text("zone", name)
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise Invalid(f"There is no time zone {name!r}; use a name like Europe/Lisbon.") from None
 
 
-def _chunks(message: Message) -> tuple[Chunk, ...]:
+def _tokens(message: Message) -> int:
+    if message.tokens is None:
+        return estimate_tokens(message.content)
+    return check_whole("tokens", message.tokens, TOKEN_LIMIT)
+
+
+def _chunks(work: Workspace, message: Message) -> tuple[Chunk, ...]:
     if message.vector is None:
         return tuple(Chunk(start, stop) for start, stop in spans(message.content))
-    try:
-        vector = np.asarray(message.vector, np.float32)
-    except (TypeError, ValueError):
-        raise Invalid("The vector must be a list of numbers.") from None
-    return (Chunk(0, len(message.content), vector),)
+    return (Chunk(0, len(message.content), check_vector(message.vector, work.space)),)
 
 
 def _embedded(work: Workspace, drafts: Sequence[TurnDraft]) -> tuple[TurnDraft, ...]:

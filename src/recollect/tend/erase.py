@@ -1,7 +1,8 @@
 """Forgetting: what goes, what stays with fewer sources, and what comes back into force."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.model.changes import Change, Put, Remove, Revise
@@ -11,6 +12,8 @@ from recollect.model.records import (
     AuditEntry,
     Conversation,
     Entity,
+    Goal,
+    GoalStatus,
     MemoryRecord,
     Record,
     Relation,
@@ -47,10 +50,7 @@ def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
         digest = tombstone_digest(work.store.secret(), target.content)
         tombstones.append(Tombstone(id=work.new_id(), digest=digest, at=work.clock.now()))
         doomed += _sources(work, target, notes_only=not with_sources)
-    if isinstance(target, Entity):
-        for end in ("source", "target"):
-            doomed += work.store.find(Relation, {end: id})
-    return _erase(work, doomed, f"{target.kind} {id}", tombstones)
+    return _erase(work, doomed, f"{target.kind} {id}", [Put(tombstone) for tombstone in tombstones])
 
 
 def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
@@ -61,7 +61,23 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
             doomed += work.store.get(Conversation, [value])
         elif kind.kind not in _KEPT and any(f.name == field for f in shapes(kind)):
             doomed += work.store.find(kind, {field: value})
-    return _erase(work, doomed, field, [])
+    relabelled = _relabelled(work, doomed)
+    kept = {change.id for change in relabelled}
+    doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
+    return _erase(work, doomed, field, relabelled)
+
+
+def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
+    """Conversations that others take part in stay, as those others'."""
+    gone = {record.id for record in doomed}
+    changes: list[Revise] = []
+    for conversation in doomed:
+        if isinstance(conversation, Conversation):
+            turns = work.store.find(Turn, {"conversation": conversation.id}, order="index")
+            if left := next((turn for turn in turns if turn.id not in gone), None):
+                labels = {"channel": left.channel, "agent": left.agent}
+                changes.append(Revise("conversation", conversation.id, labels))
+    return changes
 
 
 def _find(work: Workspace, id: str) -> Record:
@@ -85,11 +101,12 @@ def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list
     return [turn for turn in turns if turn.role is Role.NOTE and turn.id not in shared]
 
 
-def _erase(work: Workspace, doomed: list[Record], subject: str, tombstones: list[Tombstone]) -> Forgotten:
-    everything = {record.id: record for record in (*doomed, *_orphans(work, doomed))}
+def _erase(work: Workspace, doomed: list[Record], subject: str, beside: Sequence[Change]) -> Forgotten:
+    everything = _all_of_it(work, doomed)
     if not everything:
         return Forgotten()
     changes = plan_erasure(everything, _neighbours(work, everything.values()))
+    changes += _unblocked(work, everything)
     receipt = AuditEntry(
         id=work.new_id(),
         operation="forget",
@@ -99,11 +116,51 @@ def _erase(work: Workspace, doomed: list[Record], subject: str, tombstones: list
         channel=work.scope.channel,
         agent=work.scope.agent,
     )
-    work.apply(*changes, *(Put(tombstone) for tombstone in tombstones), Put(receipt))
+    work.apply(*changes, *beside, Put(receipt))
     counts: dict[str, int] = {}
     for record in everything.values():
         counts[record.kind] = counts.get(record.kind, 0) + 1
     return Forgotten(counts)
+
+
+def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
+    """Goals that nothing blocks any more are active again."""
+    if not any(isinstance(record, Goal) for record in gone.values()):
+        return []
+    return [
+        Revise("goal", goal.id, {"status": GoalStatus.ACTIVE})
+        for goal in work.store.find(Goal, {"status": GoalStatus.BLOCKED})
+        if goal.id not in gone and goal.blocked_by and gone.keys() >= set(goal.blocked_by)
+    ]
+
+
+def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
+    """The doomed and what cannot be without them."""
+    gone = {record.id: record for record in (*doomed, *_orphans(work, doomed))}
+    gone |= {entity.id: entity for entity in _unmentioned(work, gone)}
+    for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
+        for end in ("source", "target"):
+            gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
+    return gone
+
+
+def _unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
+    """Entities that are a name and nothing else, once no memory is left that is about them."""
+    mentioned = {id for record in gone.values() if isinstance(record, MemoryRecord) for id in record.about}
+    bare = {
+        entity.id: entity
+        for entity in work.store.get(Entity, sorted(mentioned - gone.keys()))
+        if not entity.description and gone.keys() >= set(entity.sources)
+    }
+    for entity in list(bare):
+        if any(work.store.count(Relation, {end: entity}) for end in ("source", "target")):
+            del bare[entity]
+    for kind in MEMORY_TYPES if bare else ():
+        for memory in work.store.find(kind):
+            if memory.id not in gone:
+                for entity in memory.about:
+                    bare.pop(entity, None)
+    return list(bare.values())
 
 
 def _orphans(work: Workspace, doomed: list[Record]) -> list[Record]:
@@ -125,26 +182,39 @@ def _neighbours(work: Workspace, doomed: Iterable[Record]) -> dict[str, MemoryRe
 
 
 def plan_erasure(doomed: Mapping[str, Record], neighbours: Mapping[str, MemoryRecord]) -> list[Change]:
-    """The removals, and what a doomed correction gives back: the memory before it is in force again,
+    """The removals, and what doomed corrections give back: the memory before them is in force again,
     or ends where the next surviving correction begins."""
     changes: list[Change] = []
     for record in doomed.values():
-        if not isinstance(record, MemoryRecord):
-            continue
-        before, after = neighbours.get(record.supersedes or ""), neighbours.get(record.superseded_by or "")
-        before = None if before is None or before.id in doomed else before
-        after = None if after is None or after.id in doomed else after
-        if before is not None:
-            ended = {"valid_to": None, "retired_at": None, "superseded_by": None}
-            if after is not None:
-                ended = {"valid_to": after.valid_from, "superseded_by": after.id}
-            changes.append(Revise(before.kind, before.id, ended))
-        if after is not None:
-            changes.append(Revise(after.kind, after.id, {"supersedes": before.id if before else None}))
+        if isinstance(record, MemoryRecord) and (record.supersedes or "") not in doomed:
+            changes += _rejoined(record, doomed, neighbours)
     by_kind: dict[str, list[str]] = {}
     for record in doomed.values():
         by_kind.setdefault(record.kind, []).append(record.id)
     changes += [Remove(kind, tuple(ids)) for kind, ids in by_kind.items()]
+    return changes
+
+
+def _rejoined(
+    first: MemoryRecord, doomed: Mapping[str, Record], neighbours: Mapping[str, MemoryRecord]
+) -> list[Change]:
+    """The ends of the gap that a run of doomed corrections, beginning with `first`, leaves behind."""
+    last = first
+    for _ in doomed:
+        following = doomed.get(last.superseded_by or "")
+        if not isinstance(following, MemoryRecord):
+            break
+        last = following
+    before, after = neighbours.get(first.supersedes or ""), neighbours.get(last.superseded_by or "")
+    changes: list[Change] = []
+    if before is not None:
+        ended: dict[str, Any] = {"valid_to": None, "retired_at": None, "superseded_by": None}
+        if after is not None:
+            valid_to = max(after.valid_from, before.valid_from)
+            ended = {"valid_to": valid_to, "retired_at": last.retired_at, "superseded_by": after.id}
+        changes.append(Revise(before.kind, before.id, ended))
+    if after is not None:
+        changes.append(Revise(after.kind, after.id, {"supersedes": before.id if before else None}))
     return changes
 
 

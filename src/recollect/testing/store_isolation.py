@@ -69,7 +69,20 @@ class IsolationContract(StoreSuite):
         assert alice.get(Turn, ["turn-000"])[0].content == "turn number0"
 
     def test_names_that_look_alike_are_different_users(self, store: Store) -> None:
-        names = ["Derek", "derek", "derek ", "dere", "derekk", "dérek", "de\u0301rek", "%", "_", "*", "1", "01"]
+        names = [
+            "Derek",
+            "derek",
+            "derek ",
+            "dere",
+            "derekk",
+            "dérek",
+            "de\u0301rek",
+            "%",
+            "_",
+            "*",
+            "1",
+            "01",
+        ]
         for name in names:
             store.user(name).apply([put(fact("f", f"of{name.encode().hex()} shared"))])
         for name in names:
@@ -145,7 +158,9 @@ class IsolationContract(StoreSuite):
         assert [chunk.text for chunk in bob.unembedded(SPACE, 10)] == ["of bob"]
         assert embedded.users_unembedded(SPACE) == ["bob"]
 
-    def test_the_tombstones_key_is_each_users_own(self, store: Store, alice: UserStore, bob: UserStore) -> None:
+    def test_the_tombstones_key_is_each_users_own(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
         assert len(alice.secret()) >= 16
         assert alice.secret() == store.user("alice").secret()
         assert alice.secret() != bob.secret()

@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 from datetime import timedelta, timezone
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,6 +41,10 @@ from recollect.testing.store_samples import (
 from recollect.testing.store_suite import Opener, StoreSuite, found
 
 every_kind = pytest.mark.parametrize("kind", RECORD_TYPES, ids=lambda kind: kind.kind)
+
+
+def _hello(other: dict[str, Any]) -> dict[str, Any]:
+    return {"content": "hello", "id": "c", "index": 0, **other}
 
 
 class RecordingContract(StoreSuite):
@@ -102,7 +107,7 @@ class RecordingContract(StoreSuite):
 
     @pytest.mark.parametrize("other", [{"content": "bye"}, {"role": Role.ASSISTANT}])
     def test_something_else_under_the_same_index_is_a_conflict(
-        self, alice: UserStore, other: dict[str, str]
+        self, alice: UserStore, other: dict[str, Any]
     ) -> None:
         alice.apply([append(draft("hello", id="a", index=0))])
         with pytest.raises(Conflict):
@@ -110,7 +115,7 @@ class RecordingContract(StoreSuite):
                 [
                     append(
                         draft("new", id="b", index=1),
-                        draft(**{"content": "hello", "id": "c", "index": 0, **other}),
+                        draft(**_hello(other)),
                     )
                 ]
             )
@@ -298,4 +303,3 @@ class RecordingContract(StoreSuite):
         assert ids(list(alice.find(Turn))) == ["turn-000", "turn-001"]
         assert found(alice, question("tea coffee number0")) == {"f", "turn-000"}
         assert list(alice.feed(before)) == []
-

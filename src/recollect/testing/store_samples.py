@@ -114,12 +114,13 @@ def fact(id: str, content: str = "The budget is $10,000", **fields: Any) -> Fact
 
 
 def memory(kind: type[M], id: str, content: str, **fields: Any) -> M:
-    times = {"recorded_at": START, "valid_from": START}
-    return kind(**{"id": id, "content": content, **times, **fields})
+    values: dict[str, Any] = {"recorded_at": START, "valid_from": START, **fields}
+    return kind(id=id, content=content, **values)
 
 
 def entity(id: str, name: str, **fields: Any) -> Entity:
-    return Entity(id=id, name=name, **{"first_seen": START, **fields})
+    values: dict[str, Any] = {"description": "well known", "first_seen": START, **fields}
+    return Entity(id=id, name=name, **values)
 
 
 def put(record: Record, vector: Vector | None = None) -> Put:
@@ -130,7 +131,8 @@ def put(record: Record, vector: Vector | None = None) -> Put:
 def sample(kind: type[R], id: str = "sample", variant: int = 0) -> R:
     """A record of any kind with every field set, and set to something that is not its default."""
     values = {field.name: _value(field, variant) for field in shapes(kind)}
-    return kind(**{**values, "id": id})
+    values["id"] = id
+    return kind(**values)
 
 
 def _value(field: FieldShape, variant: int) -> Any:

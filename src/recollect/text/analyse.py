@@ -55,8 +55,9 @@ def query_terms(text: str) -> list[str]:
 
 
 def _fold(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.replace("\u2019", "'").casefold())
-    return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed))
+    # Decomposed first: only then do letters in disguise (™, ℌ, 𝐁) have a case to fold.
+    decomposed = unicodedata.normalize("NFKD", text.replace("\u2019", "'"))
+    return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed).casefold())
 
 
 def _trim(word: str) -> str:

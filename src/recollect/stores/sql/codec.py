@@ -5,17 +5,18 @@ holds no NUL.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Invalid
+from recollect.errors import Invalid, StoreCorrupt
 from recollect.model.records import MemoryRecord, Record
 from recollect.model.shapes import FieldShape, field_from_json, field_to_json, shapes
 from recollect.stores.sql.schema import RECORD_TABLES
@@ -32,6 +33,13 @@ _UNSAFE = re.compile("[\x00\x10\ud800-\udfff]")
 _ESCAPED = re.compile("\x10([0-9a-f]{4})")
 
 
+def check_id(id: str) -> str:
+    """The id; `Invalid` when it would need escaping, so that ids are the same in rows and outside."""
+    if _UNSAFE.search(id):
+        raise Invalid(f"An id must not contain control characters or lone surrogates: {id!r}.")
+    return id
+
+
 def encode_text(text: str) -> str:
     """The text without NUL and lone surrogates; `decode_text` gives it back."""
     return _UNSAFE.sub(lambda m: f"{_ESCAPE}{ord(m.group()):04x}", text)
@@ -41,6 +49,16 @@ def decode_text(text: str) -> str:
     if _ESCAPE not in text:
         return text
     return _ESCAPED.sub(lambda m: chr(int(m.group(1), 16)), text)
+
+
+def encode_number(value: float) -> float:
+    """A finite number, a whole one within 32 bits, as every SQL database has them."""
+    if isinstance(value, int):
+        if not -(1 << 31) <= value < 1 << 31:
+            raise Invalid(f"The number {value} is too large.")
+    elif not math.isfinite(value):
+        raise Invalid(f"{value} is not a finite number.")
+    return value
 
 
 def encode_time(at: datetime) -> int:
@@ -67,17 +85,23 @@ def decode_json(text: str) -> Any:
 
 
 def encode_vector(vector: NDArray[np.float32]) -> bytes:
-    return vector.astype("<f2").tobytes()
+    """The vector as stored; `Invalid` when it has values that are no numbers there."""
+    with np.errstate(over="ignore"):
+        half = vector.astype("<f2")
+    if not np.isfinite(half).all():
+        raise Invalid("The vector has values that are not finite numbers, or too large.")
+    return half.tobytes()
 
 
 def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
-    return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(-1, dimensions)
+    return np.frombuffer(b"".join(blobs), "<f2").astype(np.float32).reshape(len(blobs), dimensions)
 
 
 _ENCODE: dict[str, Callable[[Any], Any]] = {
     "time": encode_time,
     "text": encode_text,
     "enum": str,
+    "number": encode_number,
     "tuple": encode_json,
     "json": encode_json,
 }
@@ -104,8 +128,8 @@ def _columns(kind: type[Record]) -> tuple[_Column, ...]:
     return tuple(
         _Column(
             f.name,
-            _ENCODE.get(f.shape, f.type),
-            _DECODE.get(f.shape, f.type),
+            _ENCODE[f.shape],
+            _DECODE.get(f.shape, cast(Callable[[Any], Any], f.type)),
             f.shape not in ("tuple", "json"),
             f.shape == "json",
         )
@@ -128,6 +152,7 @@ def link_fields(kind: type[Record]) -> tuple[str, ...]:
 def to_row(record: Record) -> dict[str, Any]:
     """The record's columns, without the user's and the feed's."""
     kind = type(record)
+    check_id(record.id)
     row: dict[str, Any] = {}
     for column in _columns(kind):
         value = getattr(record, column.name)
@@ -141,6 +166,14 @@ def to_row(record: Record) -> dict[str, Any]:
 
 
 def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
+    """The record that `to_row` made the row of."""
+    try:
+        return _decoded(kind, row, links)
+    except (ValueError, TypeError, LookupError, OverflowError, AttributeError) as error:
+        raise StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.") from error
+
+
+def _decoded(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
     values: dict[str, Any] = {name: links.get(name, ()) for name in link_fields(kind)}
     for column in _columns(kind):
         value = row[column.name]
@@ -159,10 +192,10 @@ def encode_fields(kind: type[Record], values: Mapping[str, Any]) -> dict[str, An
         column = known.get(name)
         if column is None:
             raise Invalid(f"A {kind.kind} has no field {name!r} to filter by or to set.")
-        if value is None:
+        if value is None and not column.json:
             row[name] = None
         elif column.scalar and isinstance(value, (tuple, list)):
-            row[name] = [column.encode(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
+            row[name] = [None if part is None else column.encode(part) for part in cast(list[Any], value)]
         else:
             row[name] = column.encode(value)
     return row

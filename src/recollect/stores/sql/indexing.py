@@ -37,6 +37,7 @@ class Indexer:
         self._chunks: list[dict[str, Any]] = []
         self._vectors: list[dict[str, Any]] = []
         self._texts: list[tuple[int, list[str]]] = []
+        self._gone: set[tuple[str, str]] = set()
 
     def add(self, kind: str, row: Mapping[str, Any], text: str, chunks: Sequence[Chunk]) -> None:
         """Have the chunks of a record indexed with the next `flush`; `row` is the record's own."""
@@ -66,6 +67,7 @@ class Indexer:
 
     def remove(self, owners: Sequence[str]) -> None:
         """Take the records' chunks out of every index."""
+        self.flush()
         table = schema.chunks
         found = self._rows.all_in(self._rows.select(table, table.c.doc, table.c.terms), table.c.owner, owners)
         docs = [row["doc"] for row in found]
@@ -80,21 +82,22 @@ class Indexer:
         """Repeat a record's changed columns in its chunks."""
         changed = {name: row[name] for name in COPIED if name in row}
         if changed:
+            self.flush()
             table = schema.chunks
             self._rows.connection.execute(
                 self._rows.update(table).where(table.c.owner == owner).values(**changed, seq=self._seq)
             )
 
     def note_gone(self, kind: str, ids: Sequence[str]) -> None:
-        self._rows.insert(schema.deletions, [{"seq": self._seq, "kind": kind, "id": id} for id in ids])
+        new = [id for id in ids if (kind, id) not in self._gone]
+        self._gone.update((kind, id) for id in new)
+        self._rows.insert(schema.deletions, [{"seq": self._seq, "kind": kind, "id": id} for id in new])
 
     def _encoded(self, chunk: Chunk) -> bytes:
         vector = np.asarray(chunk.vector, np.float32)
         if self._space is None or vector.shape != (self._space.dimensions,):
             expected = self._space.dimensions if self._space else "no"
             raise Invalid(f"The vector has shape {vector.shape}; {expected} dimensions were expected.")
-        if not np.isfinite(vector).all():
-            raise Invalid("The vector has values that are not finite numbers.")
         return encode_vector(vector)
 
 
@@ -106,7 +109,7 @@ def _spaces(connection: Connection) -> dict[int, tuple[str, int]]:
 
 def _header(kind: str, row: Mapping[str, Any], seq: int) -> dict[str, Any]:
     """What a chunk repeats of its record. A turn holds from when it was said, without end."""
-    start = row.get("valid_from") or row.get("at") or row["first_seen"]
+    start = next(row[name] for name in ("valid_from", "at", "first_seen") if name in row)
     return {
         "kind": kind,
         "owner": row["id"],

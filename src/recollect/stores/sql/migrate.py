@@ -1,10 +1,12 @@
 """Brings a database to this release's schema. Alembic is imported only when there is work to do."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from recollect.errors import SchemaMismatch
 
@@ -33,7 +35,8 @@ def upgrade(engine: Engine, create_text: Callable[[Connection], None]) -> None:
                 create_text(connection)
             connection.exec_driver_sql("COMMIT")
         except BaseException:
-            connection.exec_driver_sql("ROLLBACK")
+            with suppress(SQLAlchemyError):  # already done when the disk is full or Ctrl-C was pressed
+                connection.exec_driver_sql("ROLLBACK")
             raise
 
 
@@ -47,7 +50,7 @@ def _run(connection: Connection, found: str | None) -> None:
 
     def steps(revision: Any, context: Any) -> list[Any]:
         try:
-            return list(script._upgrade_revs(HEAD, revision))  # pyright: ignore
+            return list(script._upgrade_revs(HEAD, revision))  # pyright: ignore[reportPrivateUsage]
         except CommandError:
             raise SchemaMismatch(
                 f"The database has schema {found}, made by a newer release than this one (schema {HEAD}). "

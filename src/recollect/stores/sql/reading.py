@@ -1,7 +1,7 @@
 """Rows to records, and the conditions to find them by."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
 
@@ -24,20 +24,35 @@ def of_kind(statement: Select[Any], kind: type[Record]) -> Select[Any]:
 def conditions(kind: type[Record], where: Mapping[str, Any] | None) -> list[ColumnElement[bool]]:
     """Equality with each field, or with any of a list of values."""
     table = schema.RECORD_TABLES[kind.kind]
-    return [
-        table.c[name].in_(value) if isinstance(value, list) else table.c[name].is_not_distinct_from(value)
-        for name, value in encode_fields(kind, where or {}).items()
-    ]
+    return [_matches(table.c[name], value) for name, value in encode_fields(kind, where or {}).items()]
 
 
-def beyond(
-    key: tuple[ColumnElement[Any], ColumnElement[Any]], place: tuple[Any, Any], descending: bool
-) -> ColumnElement[bool]:
-    """Behind a place in an order of two columns."""
-    (first, second), (a, b) = key, place
+def _matches(column: ColumnElement[Any], value: Any) -> ColumnElement[bool]:
+    if not isinstance(value, list):
+        return column.is_not_distinct_from(value)
+    values = cast(list[Any], value)
+    given = column.in_([part for part in values if part is not None])
+    return or_(given, column.is_(None)) if None in values else given
+
+
+Key = tuple[ColumnElement[Any], ColumnElement[Any]]
+
+
+def ordered(key: Key, descending: bool) -> tuple[ColumnElement[Any], ...]:
+    """An order of two columns, in which no value is the least."""
+    first, second = key
     if descending:
-        return or_(first < a, and_(first == a, second < b))
-    return or_(first > a, and_(first == a, second > b))
+        return first.desc().nulls_last(), second.desc()
+    return first.asc().nulls_first(), second.asc()
+
+
+def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[bool]:
+    """Behind a place in that order."""
+    (first, second), (a, b) = key, place
+    same = and_(first.is_not_distinct_from(a), second < b if descending else second > b)
+    if descending:
+        return same if a is None else or_(first < a, first.is_(None), same)
+    return or_(first.is_not(None) if a is None else first > a, same)
 
 
 def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]]) -> list[R]:

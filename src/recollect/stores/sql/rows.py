@@ -1,7 +1,7 @@
 """The wall between users: every statement about a user's rows is built here and carries the user."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -16,13 +16,15 @@ from sqlalchemy import (
     update,
 )
 
-T = TypeVar("T")
+from recollect.stores.sql.codec import encode_text
 
 IN_LIMIT = 500
 """How many values one IN list gets; longer ones are asked for in turn."""
 
 
-def groups(values: Sequence[T]) -> Iterator[Sequence[T]]:
+def groups(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """The values as columns hold them: what no column can hold then simply is not found."""
+    values = [encode_text(value) if isinstance(value, str) else value for value in values]
     for start in range(0, len(values), IN_LIMIT):
         yield values[start : start + IN_LIMIT]
 
@@ -53,7 +55,7 @@ class UserRows:
             self.connection.execute(insert(table), rows)
 
     def all(self, statement: Select[Any]) -> list[Mapping[str, Any]]:
-        return [row._mapping for row in self.connection.execute(statement)]  # pyright: ignore[reportPrivateUsage]
+        return cast(list[Mapping[str, Any]], self.connection.execute(statement).mappings().all())
 
     def all_in(
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any]

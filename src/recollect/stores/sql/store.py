@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, delete, func, insert, literal, select, true, update
 
-from recollect.errors import Conflict
-from recollect.model.records import MEMORY_KINDS
+from recollect.errors import Conflict, NotFound, StoreCorrupt
+from recollect.model.records import SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.model.space import Space
 from recollect.stores.sql import schema
@@ -48,7 +48,7 @@ class SqlStore:
                 return row.active
             first = connection.execute(select(func.count()).select_from(table)).scalar_one() == 0
             values = {"model": space.model, "dimensions": space.dimensions, "unrelated": space.unrelated}
-            connection.execute(insert(table).values(**values, active=first))
+            connection.execute(insert(table).values(id=_next_space(connection), active=first, **values))
             _await_vectors(connection, space)
             return first
 
@@ -56,7 +56,11 @@ class SqlStore:
 
     def reset_space(self, space: Space) -> None:
         def work(connection: Connection) -> None:
+            table = schema.spaces
             connection.execute(delete(schema.vectors).where(schema.vectors.c.space == space_id(space)))
+            # By its new number whoever has the old vectors in memory knows that they are void.
+            renumbered = update(table).where(table.c.id == space_id(space))
+            connection.execute(renumbered.values(id=_next_space(connection)))
             _await_vectors(connection, space)
 
         self.add_space(space)
@@ -64,6 +68,8 @@ class SqlStore:
 
     def switch_space(self, space: Space) -> None:
         def work(connection: Connection) -> None:
+            if connection.execute(select(space_id(space))).scalar() is None:
+                raise NotFound(f"There are no vectors of {space.model}: add the space first.")
             waiting = select(func.count()).select_from(schema.vectors)
             left = connection.execute(
                 waiting.where(schema.vectors.c.space == space_id(space), schema.waiting)
@@ -92,41 +98,42 @@ class SqlStore:
             return _mark(connection, ANALYSER) == VERSION
 
     def rebuild_text(self) -> Iterator[int]:
-        self._backend.write(self._backend.clear_text)
+        def begin(connection: Connection) -> None:
+            self._backend.clear_text(connection)
+            _set_mark(connection, ANALYSER, 0)  # not current until it is finished
+
+        self._backend.write(begin)
         done = 0
         with self._backend.read() as connection:
-            users = [(row.user_id, row.number) for row in connection.execute(select(schema.users))]
-        for user, number in users:
+            users = [(row.user_id, row.next_doc) for row in connection.execute(select(schema.users))]
+        for user, end in users:  # what is stored from here on is indexed by whoever stores it
             last = 0
             while True:
                 count, last = self._backend.write(
-                    lambda connection, u=user, n=number, after=last: self._reindex(connection, u, n, after)
+                    lambda connection, u=user, e=end, after=last: self._reindex(connection, u, after, e)
                 )
                 if not count:
                     break
                 done += count
                 yield done
-        table = schema.meta
-        self._backend.write(
-            lambda connection: (
-                connection.execute(
-                    update(table).where(table.c.key == ANALYSER).values(value=VERSION)
-                ).rowcount
-            )
-        )
+        self._backend.write(lambda connection: _set_mark(connection, ANALYSER, VERSION))
 
-    def _reindex(self, connection: Connection, user: str, number: int, after: int) -> tuple[int, int]:
+    def _reindex(self, connection: Connection, user: str, after: int, end: int) -> tuple[int, int]:
+        """A batch of the user's chunks behind `after` and before `end`: how many, and the last one."""
         rows, table = UserRows(connection, user), schema.chunks
-        found = rows.all(
-            rows.select(table).where(table.c.doc > after).order_by(table.c.doc).limit(REBUILD_BATCH)
-        )
-        if not found:
+        owner = rows.all(self._backend.locked(rows.select(schema.users)))
+        batch = rows.select(table).where(table.c.doc > after, table.c.doc < end)
+        found = rows.all(batch.order_by(table.c.doc).limit(REBUILD_BATCH))
+        if not owner or not found:
             totals = rows.select(table, func.count(), func.coalesce(func.sum(table.c.terms), 0))
-            documents, words = connection.execute(totals).one()
+            documents, words = rows.all(totals)[0].values()
             connection.execute(rows.update(schema.users).values(documents=documents, terms=words))
             return 0, after
         text_of = texts(rows, found)
         documents = [(r["doc"], terms(text_of[r["owner"]][r["start"] : r["stop"]])) for r in found]
+        number: int = owner[0]["number"]
+        # What was stored since the index was cleared is in it already.
+        self._backend.remove_text(connection, number, [doc for doc, _ in documents])
         self._backend.add_text(connection, number, documents)
         for doc, words in documents:
             connection.execute(rows.update(table).where(table.c.doc == doc).values(terms=len(words)))
@@ -186,9 +193,13 @@ class SqlStore:
         return {"rows": rows, **self._backend.stats()}
 
     def check(self) -> list[str]:
-        problems = list(self._backend.check())
-        with self._backend.read() as connection:
-            problems += _disagreements(connection)
+        problems: list[str] = []
+        try:
+            problems += self._backend.check()
+            with self._backend.read() as connection:
+                problems += _disagreements(connection)
+        except StoreCorrupt as error:
+            problems.append(str(error))
         return problems
 
     def close(self) -> None:
@@ -197,6 +208,15 @@ class SqlStore:
 
 def _mark(connection: Connection, key: str) -> int:
     return connection.execute(select(schema.meta.c.value).where(schema.meta.c.key == key)).scalar_one()
+
+
+def _set_mark(connection: Connection, key: str, value: int) -> None:
+    connection.execute(update(schema.meta).where(schema.meta.c.key == key).values(value=value))
+
+
+def _next_space(connection: Connection) -> int:
+    """A number above those of all spaces there are."""
+    return connection.execute(select(func.coalesce(func.max(schema.spaces.c.id), 0) + 1)).scalar_one()
 
 
 def _await_vectors(connection: Connection, space: Space) -> None:
@@ -209,24 +229,26 @@ def _await_vectors(connection: Connection, space: Space) -> None:
 
 def _disagreements(connection: Connection) -> list[str]:
     """Where rows that belong together do not match."""
-    chunks, turns, memories = schema.chunks, schema.turns, schema.memories
-    problems: list[str] = []
-    for table, kinds in ((turns, ("turn",)), (memories, MEMORY_KINDS)):
-        orphans = (
-            select(func.count())
-            .select_from(
-                chunks.outerjoin(
-                    table, (table.c.user_id == chunks.c.user_id) & (table.c.id == chunks.c.owner)
-                )
-            )
-            .where(chunks.c.kind.in_(kinds), table.c.id.is_(None))
-        )
-        if count := connection.execute(orphans).scalar_one():
-            problems.append(f"{count:,} chunks belong to no row of {table.name}.")
-    total = select(func.coalesce(func.sum(schema.users.c.documents), 0))
-    if (
-        connection.execute(total).scalar_one()
-        != connection.execute(select(func.count()).select_from(chunks)).scalar_one()
-    ):
-        problems.append("The users' document counts do not match their chunks: run `recollect rebuild text`.")
-    return problems
+    chunks, users, vectors = schema.chunks, schema.users, schema.vectors
+    every = select(chunks.c.user_id, schema.spaces.c.id, chunks.c.doc).select_from(
+        chunks.join(schema.spaces, true())
+    )
+    stored = select(vectors.c.user_id, vectors.c.space, vectors.c.doc)
+    counted = select(chunks.c.user_id, func.count(), func.sum(chunks.c.terms)).group_by(chunks.c.user_id)
+    noted = select(users.c.user_id, users.c.documents, users.c.terms).where(users.c.documents > 0)
+    differences: dict[str, Any] = {
+        "chunks have no row for their vector: run `recollect rebuild vectors`.": every.except_(stored),
+        "vectors belong to no chunk: run `recollect rebuild vectors`.": stored.except_(every),
+        "users' text statistics are wrong: run `recollect rebuild text`.": counted.except_(noted),
+        "users have text statistics without text: run `recollect rebuild text`.": noted.except_(counted),
+    }
+    for table in {schema.RECORD_TABLES[kind] for kind in SEARCHABLE}:
+        kinds = [kind for kind in SEARCHABLE if schema.RECORD_TABLES[kind] is table]
+        owners = select(chunks.c.user_id, chunks.c.owner).where(chunks.c.kind.in_(kinds))
+        orphans = owners.except_(select(table.c.user_id, table.c.id))
+        differences[f"owners of chunks are not in {table.name}."] = orphans
+    counts = {
+        problem: connection.execute(select(func.count()).select_from(found.subquery())).scalar_one()
+        for problem, found in differences.items()
+    }
+    return [f"{count:,} {problem}" for problem, count in counts.items() if count]

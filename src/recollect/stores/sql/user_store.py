@@ -8,17 +8,27 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, func
+from sqlalchemy.exc import IntegrityError
 
-from recollect.errors import Invalid, NotFound
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import Change
-from recollect.model.records import Record
+from recollect.model.records import BY_KIND, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.ports.store import Applied, FeedEntry, Unembedded, Usage
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
-from recollect.stores.sql.reading import beyond, conditions, linked, of_kind, records, space_id, texts
+from recollect.stores.sql.reading import (
+    beyond,
+    conditions,
+    linked,
+    of_kind,
+    ordered,
+    records,
+    space_id,
+    texts,
+)
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.writer import apply, mark_unscrubbed
 
@@ -39,9 +49,13 @@ class SqlUserStore:
         return self._user
 
     def apply(self, changes: Sequence[Change], space: Space | None = None) -> Applied:
-        return self._backend.write(
-            lambda connection: apply(self._backend, connection, self._user, changes, space)
-        )
+        def work(connection: Connection) -> Applied:
+            try:
+                return apply(self._backend, connection, self._user, changes, space)
+            except IntegrityError as error:
+                raise Conflict(f"Something else is already stored in that place ({error.orig}).") from None
+
+        return self._backend.write(work)
 
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         table = schema.RECORD_TABLES[kind.kind]
@@ -75,8 +89,7 @@ class SqlUserStore:
                 statement = of_kind(rows.select(table), kind).where(*wanted)
                 if place is not None:
                     statement = statement.where(beyond(key, place, descending))
-                ordered = statement.order_by(*(c.desc() if descending else c.asc() for c in key))
-                page = rows.all(ordered.limit(size))
+                page = rows.all(statement.order_by(*ordered(key, descending)).limit(size))
                 found = records(rows, kind, page)
             yield from found
             if len(page) < size:
@@ -88,17 +101,14 @@ class SqlUserStore:
         table = schema.RECORD_TABLES[kind.kind]
         with self._backend.read() as connection:
             rows = UserRows(connection, self._user)
-            found = rows.all(rows.select(table, table.c[order]).where(table.c.id == id))
+            found = rows.all_in(of_kind(rows.select(table, table.c[order]), kind), table.c.id, [id])
         if not found:
             raise NotFound(f"There is no {kind.kind} {id!r} to continue after.")
         return found[0][order], id
 
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
-        table = schema.RECORD_TABLES[kind.kind]
         with self._backend.read() as connection:
-            rows = UserRows(connection, self._user)
-            statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(kind, where))
-            return connection.execute(statement).scalar_one()
+            return _count(UserRows(connection, self._user), kind, where)
 
     def search(self, search: Search) -> list[Candidate]:
         return self._backend.search(self._user, search)
@@ -156,12 +166,13 @@ class SqlUserStore:
                 changed.append(
                     [FeedEntry(r["seq"], r.get("kind", kind), r["id"], False) for r in rows.all(statement)]
                 )
-            gone = schema.deletions
+            table = schema.deletions
             statement = (
-                rows.select(gone).where(gone.c.seq > since, gone.c.kind != "chunk").order_by(gone.c.seq)
+                rows.select(table).where(table.c.seq > since, table.c.kind != "chunk").order_by(table.c.seq)
             )
-            changed.append([FeedEntry(r["seq"], r["kind"], r["id"], True) for r in rows.all(statement)])
-        yield from merge(*changed, key=lambda entry: entry.seq)
+            gone = [FeedEntry(r["seq"], r["kind"], r["id"], True) for r in rows.all(statement)]
+        # Within one step deletions come first: what is still there was stored after them.
+        yield from merge(gone, *changed, key=lambda entry: entry.seq)
 
     def secret(self) -> bytes:
         with self._backend.read() as connection:
@@ -204,20 +215,21 @@ class SqlUserStore:
 
     def embed(self, space: Space, vectors: Mapping[int, NDArray[np.float32]]) -> int:
         for vector in vectors.values():
-            if vector.shape != (space.dimensions,) or not np.isfinite(vector).all():
+            if vector.shape != (space.dimensions,):
                 raise Invalid(f"A vector of {space.dimensions} finite numbers was expected.")
+        encoded = {doc: encode_vector(vector) for doc, vector in vectors.items()}
 
         def work(connection: Connection) -> int:
             rows = UserRows(connection, self._user)
             owner = rows.all(self._backend.locked(rows.select(schema.users)))
             seq = owner[0]["seq"] + 1 if owner else 0
             done = 0
-            for doc, vector in vectors.items():
+            for doc, vector in encoded.items():
                 table = schema.vectors
                 filled = rows.update(table).where(
                     table.c.space == space_id(space), table.c.doc == doc, schema.waiting
                 )
-                done += connection.execute(filled.values(vector=encode_vector(vector))).rowcount
+                done += connection.execute(filled.values(vector=vector)).rowcount
                 table = schema.chunks
                 connection.execute(rows.update(table).where(table.c.doc == doc).values(seq=seq))
             connection.execute(rows.update(schema.users).values(seq=seq))
@@ -233,8 +245,16 @@ class SqlUserStore:
                 return {}
             docs = [r["doc"] for r in rows.all(rows.select(schema.chunks, schema.chunks.c.doc))]
             self._backend.remove_text(connection, user[0]["number"], docs)
-            counts = {t.name: connection.execute(rows.delete(t)).rowcount for t in schema.USER_TABLES}
+            counts = {kind: _count(rows, BY_KIND[kind]) for kind in schema.RECORD_TABLES}
+            for table in schema.USER_TABLES:
+                connection.execute(rows.delete(table))
             mark_unscrubbed(connection)
-            return {name: count for name, count in counts.items() if count and name != "users"}
+            return {kind: count for kind, count in counts.items() if count}
 
         return self._backend.write(work)
+
+
+def _count(rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
+    table = schema.RECORD_TABLES[kind.kind]
+    statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(kind, where))
+    return rows.connection.execute(statement).scalar_one()

@@ -10,13 +10,22 @@ from sqlalchemy import Connection, Table, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import Append, Change, Put, Remove, Revise, TurnDraft
-from recollect.model.records import BY_KIND, Conversation, Turn, searchable_text
+from recollect.model.records import (
+    BY_KIND,
+    SEARCHABLE,
+    Conversation,
+    MemoryRecord,
+    Record,
+    Turn,
+    searchable_text,
+)
 from recollect.model.space import Space
 from recollect.ports.store import Applied
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
-from recollect.stores.sql.codec import encode_fields, from_row, link_fields, to_row
+from recollect.stores.sql.codec import check_id, encode_fields, encode_number, from_row, link_fields, to_row
 from recollect.stores.sql.indexing import Indexer
+from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows
 
 UNSCRUBBED = "unscrubbed"
@@ -119,6 +128,7 @@ class _Writer:
                 self.turns.append(_unchanged(taken[place], draft))
                 continue
             turn = _placed(draft, index)
+            row = to_row(turn)
             conversations[draft.conversation] = replace(
                 conversation,
                 next_index=max(conversation.next_index, index + 1),
@@ -126,7 +136,6 @@ class _Writer:
                 last_at=max(conversation.last_at, draft.at),
                 title=draft.title or conversation.title,
             )
-            row = to_row(turn)
             new.append(row)
             self.indexer.add("turn", row, turn.content, draft.chunks)
             self.turns.append(turn)
@@ -155,10 +164,10 @@ class _Writer:
     def _taken(self, drafts: Sequence[TurnDraft]) -> dict[tuple[str, int], Turn]:
         """What is stored already where the drafts want to go."""
         table = schema.turns
-        wanted: dict[str, list[int]] = {}
+        wanted: dict[str, list[float]] = {}
         for draft in drafts:
             if draft.index is not None:
-                wanted.setdefault(draft.conversation, []).append(draft.index)
+                wanted.setdefault(draft.conversation, []).append(encode_number(draft.index))
         taken: dict[tuple[str, int], Turn] = {}
         for conversation, indexes in wanted.items():
             statement = self._rows.select(table).where(table.c.conversation == conversation)
@@ -169,17 +178,20 @@ class _Writer:
     def put(self, puts: Sequence[Put]) -> None:
         """Records of one kind. What is there already under the same id is replaced."""
         kind = type(puts[0].record)
+        if kind.kind not in SEARCHABLE and any(put.chunks for put in puts):
+            raise Invalid(f"A {kind.kind} is not searched: it can have no chunks.")
         table = schema.RECORD_TABLES[kind.kind]
         ids = [put.record.id for put in puts]
         if len(set(ids)) != len(ids):
             raise Invalid(f"The same {kind.kind} is stored twice in one change.")
-        known = {
-            row["id"] for row in self._rows.all_in(self._rows.select(table, table.c.id), table.c.id, ids)
-        }
+        known = set(self._known(kind, ids))
+        if issubclass(kind, MemoryRecord):
+            self._refuse_other_kinds(kind, [id for id in ids if id not in known])
         replaced = [id for id in ids if id in known]
         reindexed = [put.record.id for put in puts if put.chunks is not None and put.record.id in known]
         self._rows.delete_in(table, table.c.id, replaced)
-        self._unlink(replaced)
+        if link_fields(kind):
+            self._unlink(replaced)
         if reindexed:
             self.indexer.remove(reindexed)
             self._mark_unscrubbed()
@@ -189,7 +201,7 @@ class _Writer:
             new.append(row)
             if put.chunks is not None:
                 self.indexer.add(put.record.kind, row, searchable_text(put.record), put.chunks)
-            elif put.record.id in known:
+            elif put.record.id in known and kind.kind in SEARCHABLE:
                 self.indexer.revise(put.record.id, row)
             self._link(put)
         self._insert(table, new)
@@ -200,27 +212,42 @@ class _Writer:
         if "content" in change.fields or "id" in change.fields:
             raise Invalid("What was stored is not changed: correct it instead.")
         values = encode_fields(kind, change.fields)
-        done = self._rows.connection.execute(
+        if empty := [name for name, value in values.items() if value is None and not table.c[name].nullable]:
+            raise Invalid(f"A {change.kind} needs a value for {empty[0]!r}.")
+        if not self._known(kind, [change.id]):
+            raise NotFound(f"There is no {change.kind} {change.id!r}.")
+        self._rows.connection.execute(
             self._rows.update(table).where(table.c.id == change.id).values(**values, seq=self._seq)
         )
-        if not done.rowcount:
-            raise NotFound(f"There is no {change.kind} {change.id!r}.")
-        self.indexer.revise(change.id, values)
+        if change.kind in SEARCHABLE:
+            self.indexer.revise(change.id, values)
 
     def remove(self, change: Remove) -> None:
-        table = schema.RECORD_TABLES[change.kind]
-        statement = self._rows.select(table, table.c.id)
-        ids = [row["id"] for row in self._rows.all_in(statement, table.c.id, change.ids)]
+        kind, table = BY_KIND[change.kind], schema.RECORD_TABLES[change.kind]
+        ids = self._known(kind, change.ids)
         if not ids:
             return
-        self.indexer.flush()
-        self.indexer.remove(ids)
+        if change.kind in SEARCHABLE:
+            self.indexer.remove(ids)
+            self._rows.delete_in(schema.usage, schema.usage.c.id, ids)
         self._rows.delete_in(table, table.c.id, ids)
-        self._unlink(ids)
-        self._rows.delete_in(schema.links, schema.links.c.target, ids)
-        self._rows.delete_in(schema.usage, schema.usage.c.id, ids)
+        if kind is not Conversation:  # its id is a name, which something else may have as its id
+            self._unlink(ids)
+            self._rows.delete_in(schema.links, schema.links.c.target, ids)
         self.indexer.note_gone(change.kind, ids)
         self._mark_unscrubbed()
+
+    def _known(self, kind: type[Record], ids: Sequence[str]) -> list[str]:
+        """Those of the ids that are stored as this kind."""
+        table = schema.RECORD_TABLES[kind.kind]
+        statement = of_kind(self._rows.select(table, table.c.id), kind)
+        return [row["id"] for row in self._rows.all_in(statement, table.c.id, list(dict.fromkeys(ids)))]
+
+    def _refuse_other_kinds(self, kind: type[Record], ids: Sequence[str]) -> None:
+        table = schema.memories
+        taken = self._rows.all_in(self._rows.select(table, table.c.id, table.c.kind), table.c.id, ids)
+        if taken:
+            raise Conflict(f"{taken[0]['id']!r} is a {taken[0]['kind']}, not a {kind.kind}.")
 
     def _insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
         for row in rows:
@@ -229,7 +256,7 @@ class _Writer:
 
     def _link(self, put: Put) -> None:
         rows = [
-            {"owner": put.record.id, "name": name, "place": place, "target": target}
+            {"owner": put.record.id, "name": name, "place": place, "target": check_id(target)}
             for name in link_fields(type(put.record))
             for place, target in enumerate(dict.fromkeys(getattr(put.record, name)))
         ]

@@ -1,26 +1,29 @@
 """What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Select, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from recollect.errors import StoreCorrupt, StoreError, StoreUnavailable
 from recollect.model.search import Candidate, Search
 from recollect.stores.sql import migrate
 from recollect.stores.sql.store import SqlStore
-from recollect.stores.sqlite.commit import GroupCommit
+from recollect.stores.sqlite.commit import GroupCommit, roll_back
 from recollect.stores.sqlite.search import Searcher
-from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text
+from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text, text_disagreements
 
 T = TypeVar("T")
 
 PAGE_SIZE = 8192
 BUSY_SECONDS = 30
+SCRUB_PATIENCE_MS = 500
+SMALLEST = 512
+"""Bytes of the smallest SQLite database."""
 
 _PRAGMAS = (
     f"PRAGMA page_size = {PAGE_SIZE}",  # a vector and its key fit a leaf
@@ -44,19 +47,20 @@ class SqliteBackend:
         self._path = path
         with _translated(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            _refuse_scrap(path)
             self._engine = _engine(path)
             migrate.upgrade(self._engine, create_text)
         self._commits = GroupCommit(self._engine.connect)
         self._searcher = Searcher(cache_bytes)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Generator[Connection]:
         with _translated(self._path), self._engine.connect() as connection:
             connection.exec_driver_sql("BEGIN")
             try:
                 yield connection
             finally:
-                connection.exec_driver_sql("ROLLBACK")
+                roll_back(connection)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         with _translated(self._path):
@@ -82,15 +86,14 @@ class SqliteBackend:
         return [] if snapshot is None else snapshot.candidates(search)
 
     def scrub(self) -> bool:
-        """FTS5 keeps deleted words until its segments are merged; the log keeps every old page."""
-        self.write(
-            lambda connection: (
-                connection.exec_driver_sql("INSERT INTO texts(texts) VALUES ('optimize')").rowcount
-            )
-        )
-        with _translated(self._path), self._engine.connect() as connection:
-            busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-        return not busy
+        """Rewrites the file, which takes about half a second for each 100 MB.
+
+        FTS5 keeps deleted words until its segments are merged. `secure_delete` overwrites a deleted
+        row, but not the copy that was left behind when the row had moved to another page before; only
+        VACUUM leaves no such copies. The log keeps every old page until it is truncated.
+        """
+        with _translated(self._path):
+            return self._commits.alone(_scrub)
 
     def stats(self) -> dict[str, Any]:
         files = [self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))]
@@ -106,6 +109,8 @@ class SqliteBackend:
             for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
                 if line != "ok":
                     yield line
+            for what, count in text_disagreements(connection):
+                yield f"{count:,} {what}: run `recollect rebuild text`."
         yield from self._check_text()
 
     def _check_text(self) -> Iterator[str]:
@@ -122,9 +127,34 @@ class SqliteBackend:
         self._engine.dispose()
 
 
+def _refuse_scrap(path: Path) -> None:
+    """SQLite would take a file of a few bytes for an empty database and write over it."""
+    if path.is_file() and 0 < path.stat().st_size < SMALLEST:
+        kind, message = _MEANING[sqlite3.SQLITE_NOTADB]
+        raise kind(f"{path} {message}")
+
+
+def _scrub(connection: Connection) -> bool:
+    connection.detach()  # what is set here is not for others
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
+    if not _truncate_log(connection):
+        return False  # somebody reads an old state: try again before doing the work in vain
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+    connection.exec_driver_sql("INSERT INTO texts(texts) VALUES ('optimize')")
+    connection.exec_driver_sql("PRAGMA temp_store = FILE")  # the whole file goes through it
+    connection.exec_driver_sql("VACUUM")
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
+    return _truncate_log(connection)
+
+
+def _truncate_log(connection: Connection) -> bool:
+    busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    return not busy
+
+
 def _engine(path: Path) -> Engine:
     engine = create_engine(
-        f"sqlite+pysqlite:///{path}",
+        URL.create("sqlite+pysqlite", database=str(path.absolute())),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
         connect_args={"timeout": BUSY_SECONDS},
         pool_size=8,
@@ -146,8 +176,10 @@ _MEANING: dict[int, tuple[type[StoreError], str]] = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         StoreCorrupt,
-        "is damaged. Nothing was changed: restore it from a backup, or save what can be read with "
-        "`recollect export`.",
+        (
+            "is damaged. Nothing was changed: restore it from a backup, or save what can be read with "
+            "`recollect export`."
+        ),
     ),
     sqlite3.SQLITE_FULL: (
         StoreUnavailable,
@@ -164,7 +196,7 @@ _MEANING: dict[int, tuple[type[StoreError], str]] = {
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translated(path: Path) -> Generator[None]:
     """SQLite's errors in our words."""
     try:
         yield
@@ -178,5 +210,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 def _error(path: Path, error: BaseException | None) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if not code and isinstance(error, sqlite3.OperationalError):
+        code = sqlite3.SQLITE_CORRUPT  # Python's own: stored text that is not UTF-8
     kind, message = _MEANING.get(code, (StoreError, f"failed: {error}."))
     return kind(f"{path} {message}")

@@ -63,14 +63,14 @@ class Columns:
         return sum(array.nbytes for array in arrays) + 100 * len(self.owners)
 
     def kind_of(self, place: int) -> str:
-        return SEARCHABLE[self._buffers["kind"][place]]
+        return SEARCHABLE[int(self._buffers["kind"][place])]
 
     def places(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where each of the documents is; -1 for one that is not here."""
         inside = docs < len(self._place)
-        return (
-            np.where(inside, self._place[np.where(inside, docs, 0)], -1) if len(self._place) else docs * 0 - 1
-        )
+        found = np.full(len(docs), -1, np.int64)
+        found[inside] = self._place[docs[inside]]
+        return found
 
     def extended(self, rows: Sequence[Mapping[str, Any]], gone: Sequence[int]) -> "Columns":
         """The state after chunks were added or changed (`rows`) and deleted (`gone`)."""

@@ -46,6 +46,11 @@ class GroupCommit:
             raise job.error
         return job.result  # pyright: ignore[reportReturnType]
 
+    def alone(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, run outside a transaction while the others here wait."""
+        with self._seat, self._connect() as connection:
+            return work(connection)
+
     def _commit(self, batch: list[_Job[Any]]) -> None:
         try:
             with self._connect() as connection:
@@ -55,8 +60,7 @@ class GroupCommit:
                         _run(connection, job)
                     connection.exec_driver_sql("COMMIT")
                 except BaseException:
-                    if connection.connection.dbapi_connection.in_transaction:  # pyright: ignore
-                        connection.exec_driver_sql("ROLLBACK")
+                    roll_back(connection)
                     raise
         except BaseException as error:
             for job in batch:
@@ -74,8 +78,21 @@ def _run(connection: Connection, job: _Job[Any]) -> None:
     try:
         job.result = job.work(connection)
     except Exception as error:
-        if not connection.connection.dbapi_connection.in_transaction:  # pyright: ignore
+        if not in_transaction(connection):
             raise
         connection.exec_driver_sql("ROLLBACK TO piece")
         job.error = error
     connection.exec_driver_sql("RELEASE piece")
+
+
+def in_transaction(connection: Connection) -> bool:
+    if connection.invalidated:  # Ctrl-C while a statement ran
+        return False
+    raw: Any = connection.connection.dbapi_connection
+    return raw.in_transaction
+
+
+def roll_back(connection: Connection) -> None:
+    """End the transaction, unless SQLite has done so already, as it does when the disk is full."""
+    if in_transaction(connection):
+        connection.exec_driver_sql("ROLLBACK")

@@ -59,15 +59,20 @@ class Snapshot:
         ]
 
     def _similarities(self, search: Search) -> NDArray[np.float32] | None:
-        if search.vector is None or self.space is None or len(search.vector) != self.space.dimensions:
+        query = search.vector
+        if query is None or self.space is None or query.shape != (self.space.dimensions,):
             return None
         if search.space is not None and not search.space.compares_with(self.space):
             return None
-        cosine = self.columns.vectors @ search.vector
+        if not np.isfinite(query).all():
+            return None
+        cosine = self.columns.vectors @ query
         return (cosine - self.space.unrelated) / (1.0 - self.space.unrelated)
 
 
 def _best(values: NDArray[np.float32], limit: int) -> list[int]:
+    if limit <= 0:
+        return []
     if len(values) <= limit:
         return list(range(len(values)))
     return np.argpartition(values, -limit)[-limit:].tolist()

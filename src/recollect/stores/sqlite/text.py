@@ -5,11 +5,13 @@ others, whatever the size of the file, and nobody's data moves another's ranking
 postings through its vocabulary, not through its query language, so no text can be an operator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
+
+from recollect.stores.sql.codec import encode_text
 
 _DOCUMENT_BITS = 32
 _DOCUMENT_MASK = (1 << _DOCUMENT_BITS) - 1
@@ -19,7 +21,8 @@ _POSTINGS = f"SELECT group_concat(doc & {_DOCUMENT_MASK}) FROM texts_terms WHERE
 
 def create_text(connection: Connection) -> None:
     connection.exec_driver_sql(
-        "CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5(terms, columnsize=0, tokenize=\"ascii tokenchars '_'\")"
+        "CREATE VIRTUAL TABLE IF NOT EXISTS texts "
+        "USING fts5(terms, columnsize=0, tokenize=\"ascii tokenchars '_'\")"
     )
     connection.exec_driver_sql(
         "CREATE VIRTUAL TABLE IF NOT EXISTS texts_terms USING fts5vocab(texts, instance)"
@@ -47,5 +50,17 @@ def clear_text(connection: Connection) -> None:
 
 def occurrences(connection: Connection, number: int, term: str) -> NDArray[np.int64]:
     """The user's documents with the term, ascending, once for each time it occurs."""
-    found = connection.exec_driver_sql(_POSTINGS, (f"{number}_{term}",)).scalar()
+    found = connection.exec_driver_sql(_POSTINGS, (encode_text(f"{number}_{term}"),)).scalar()
     return np.fromstring(found or "", np.int64, sep=",")
+
+
+def text_disagreements(connection: Connection) -> Iterator[tuple[str, int]]:
+    """Where the text index and the chunks do not match: what, and how many."""
+    indexed = "SELECT rowid FROM texts"
+    stored = f"SELECT number << {_DOCUMENT_BITS} | doc FROM chunks JOIN users USING (user_id)"
+    for what, statement in (
+        ("chunks are not in the text index", f"{stored} EXCEPT {indexed}"),
+        ("texts in the index belong to no chunk", f"{indexed} EXCEPT {stored}"),
+    ):
+        if count := connection.exec_driver_sql(f"SELECT count(*) FROM ({statement})").scalar():
+            yield what, count

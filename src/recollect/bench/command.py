@@ -1,0 +1,94 @@
+"""`recollect bench`: how fast it is here, beside the bare engines on the same rows."""
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from recollect.bench.latency import QUICK, Plan, Stage, run
+from recollect.bench.show import show
+from recollect.bench.subject import Advance
+
+app = typer.Typer(help="How fast it is, on this machine.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """How fast it is, on this machine."""
+
+
+@app.command()
+def latency(
+    db: Annotated[
+        Path | None,
+        typer.Option(file_okay=False, help="A folder for the files, which are kept; else a temporary one."),
+    ] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="Rows of the user who recalls, e.g. 1000,10000,100000.")
+    ] = None,
+    others: Annotated[int | None, typer.Option(min=0, help="Rows of other users in the same file.")] = None,
+    patience: Annotated[
+        float | None, typer.Option(help="Seconds after which no more of those are made.")
+    ] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="Questions asked at each size.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, some ten seconds.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Measure recall, record and start-up against bare SQLite and NumPy on the same rows."""
+    plan = QUICK if quick else Plan()
+    plan = replace(
+        plan,
+        sizes=_sizes(sizes) if sizes else plan.sizes,
+        others=plan.others if others is None else others,
+        patience_s=plan.patience_s if patience is None else patience,
+        queries=queries or plan.queries,
+    )
+    with _folder(db) as folder, _progress() as stage:
+        result = run(folder, plan, stage)
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        show(Console(), result)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part.replace("_", "")) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of numbers like 1000,10000.") from None
+    if min(sizes) < 1 or len(set(sizes)) != len(sizes):
+        raise typer.BadParameter("Sizes must be positive and different.")
+    return sizes
+
+
+@contextmanager
+def _folder(given: Path | None) -> Generator[Path]:
+    if given is None:
+        with TemporaryDirectory(prefix="recollect-bench-") as made:
+            yield Path(made)
+    else:
+        given.mkdir(parents=True, exist_ok=True)
+        yield Path(mkdtemp(prefix="recollect-bench-", dir=given))
+
+
+@contextmanager
+def _progress() -> Generator[Stage]:
+    """A bar for each stage on the terminal; silence elsewhere."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+
+        def stage(name: str, total: int) -> Advance:
+            for task in progress.tasks:
+                progress.update(task.id, total=task.completed or 1, completed=task.completed or 1)
+            task_id = progress.add_task(name, total=total or None)
+            return lambda count: progress.advance(task_id, count)
+
+        yield stage

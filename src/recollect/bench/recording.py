@@ -1,0 +1,141 @@
+"""Record: in batches against bare inserts, one by one and from threads against bare commits."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from recollect import Message, ScopedMemory
+from recollect.bench.bare import BareCommits, BareCopy
+from recollect.bench.corpus import Corpus
+from recollect.bench.measure import Times, alternate, file_mb, ratio, settled
+from recollect.bench.subject import BATCH, USER, Advance, fill, open_memory
+
+THREADS = 8
+_BLOCK = 20
+
+
+def measure_batches(folder: Path, corpus: Corpus, count: int, advance: Advance) -> dict[str, Any]:
+    """Batches into a new file, in turn with bare inserts of the very rows that come of them."""
+    rows = corpus.rows(count, stream=2)
+    source, path = folder / "record-source.db", folder / "record.db"
+    with open_memory(source) as memory:
+        fill(memory.scope(USER), rows)
+    copy = BareCopy(folder / "record-bare.db", source)
+    ours, bare = Times(), Times()
+    with open_memory(path) as memory:
+        scope = memory.scope(USER)
+        scope.record("user", rows.texts[0], conversation="first", vector=rows.vectors[0])
+        with settled():
+            for number, start in enumerate(range(0, count, BATCH)):
+                messages = rows.messages(start, start + BATCH)
+                alternate(
+                    number,
+                    lambda m=messages: ours.take(lambda: scope.record_many(m)),
+                    lambda s=start: bare.take(lambda: copy.insert(s, s + BATCH)),
+                )
+                advance(len(messages))
+        size = file_mb(path)
+    copy.close()
+    return {
+        "rows": count,
+        "batch": BATCH,
+        "rows_per_s": round(count / ours.total),
+        "bare_rows_per_s": round(copy.count / bare.total),
+        "ratio": ratio(bare.total, ours.total),
+        "file_mb": size,
+        "bare_file_mb": file_mb(folder / "record-bare.db"),
+    }
+
+
+def measure_commits(folder: Path, corpus: Corpus, count: int, advance: Advance) -> dict[str, Any]:
+    """Turns recorded one at a time, by one thread and by several, in turn with bare commits.
+
+    The bare commits are of one small row, and, to tell SQLite's share from ours, of a turn's rows.
+    """
+    said = corpus.rows(count * (1 + THREADS), stream=3).messages(prefix="one-")
+    single, threaded = said[:count], said[count:]
+    bare = BareCommits(folder / "commits.db")
+    copy = BareCopy(folder / "commits-same.db", folder / "record-source.db")
+    one, many, plain, same = Times(), Times(), Times(), Times()
+    with open_memory(folder / "single.db") as memory, ThreadPoolExecutor(THREADS) as pool:
+        scope = memory.scope(USER)
+
+        def singly(messages: list[Message]) -> None:
+            for message in messages:
+                one.take(lambda m=message: _record(scope, m))
+
+        def barely(messages: list[Message]) -> None:
+            for message in messages:
+                plain.take(lambda m=message: bare.commit(m.content))
+
+        def copied(start: int) -> None:
+            for number in range(start, min(start + _BLOCK, copy.count)):
+                same.take(lambda n=number: copy.insert(n, n + 1))
+
+        def together(messages: list[Message]) -> None:
+            shares = [messages[i::THREADS] for i in range(THREADS)]
+            many.take(lambda: list(pool.map(share_of, shares)))
+
+        def share_of(messages: list[Message]) -> None:
+            for message in messages:
+                _record(scope, message)
+
+        singly(single[:_BLOCK])
+        barely(single[:_BLOCK])
+        together(threaded[: THREADS * 2])
+        one, many, plain = Times(), Times(), Times()
+        with settled():
+            for number, start in enumerate(range(0, count, _BLOCK)):
+                block = single[start : start + _BLOCK]
+                crowd = threaded[start * THREADS : (start + _BLOCK) * THREADS]
+                alternate(
+                    number,
+                    lambda b=block: singly(b),
+                    lambda b=block: barely(b),
+                    lambda s=start: copied(s),
+                    lambda c=crowd: together(c),
+                )
+                advance(len(block))
+    bare.close()
+    copy.close()
+    return _commit_figures(one, many, plain, same, count)
+
+
+def _commit_figures(one: Times, many: Times, plain: Times, same: Times, count: int) -> dict[str, Any]:
+    rate, threads, bare = count / one.total, count * THREADS / many.total, count / plain.total
+    return {
+        "turns": count,
+        "per_s": round(rate, 1),
+        "p50_ms": round(one.p50, 3),
+        "p95_ms": round(one.p95, 3),
+        "bare_per_s": round(bare, 1),
+        "bare_p50_ms": round(plain.p50, 3),
+        "bare_same_rows_per_s": round(len(same.seconds) / same.total, 1),
+        "ratio": ratio(rate, bare),
+        "threads": THREADS,
+        "threads_turns": count * THREADS,
+        "threads_per_s": round(threads, 1),
+        "threads_ratio": ratio(threads, bare),
+    }
+
+
+def _record(scope: ScopedMemory, message: Message) -> None:
+    scope.record(
+        message.role,
+        message.content,
+        conversation=message.conversation,
+        at=message.at,
+        vector=message.vector,
+    )
+
+
+def quiet_commit_ms(folder: Path, times: int = 50) -> float:
+    """What one flush to this disk costs, so that the rates can be judged."""
+    bare = BareCommits(folder / "flush.db")
+    begun = perf_counter()
+    for number in range(times):
+        bare.commit(str(number))
+    taken = perf_counter() - begun
+    bare.close()
+    return round(taken / times * 1000, 3)

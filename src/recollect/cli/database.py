@@ -1,0 +1,112 @@
+"""recollect db."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from recollect import wiring
+from recollect.cli import output
+from recollect.cli.failing import FAILED
+from recollect.cli.frame import Here, command, new_app
+from recollect.errors import NotFound, SettingsError
+from recollect.settings import Settings
+
+app = new_app(
+    "db",
+    "The database itself: where it is, its schema, its soundness and size.",
+    "recollect db path",
+    "recollect db check",
+)
+
+
+def file_of(settings: Settings) -> Path:
+    """The file that the settings name."""
+    scheme, separator, _ = settings.db.partition("://")
+    if separator and scheme != "sqlite":
+        raise SettingsError(f"A {scheme}:// database has no file; give the path of a SQLite file.")
+    return Path(settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")).expanduser()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What can be seen of a database file from outside, without opening it as a memory."""
+
+    schema: str | None = None
+    problem: str | None = None
+
+
+def look(path: Path) -> Look:
+    """Read the schema's version; changes nothing."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            return Look(schema=row[0] if row else None)
+    except sqlite3.OperationalError as error:
+        return Look() if "no such table" in str(error) else Look(problem=str(error))
+    except sqlite3.Error as error:
+        return Look(problem=str(error))
+
+
+def _existing(here: Here) -> Path:
+    path = file_of(here.settings)
+    if not path.exists():
+        raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
+    return path
+
+
+@command(app, "recollect db path", 'sqlite3 "$(recollect db path)" .schema')
+def path(here: Here) -> None:
+    """Print where the database is, or will be."""
+    file = file_of(here.settings)
+    here.answer({"path": str(file), "exists": file.exists()}, lambda: output.line(str(file)))
+
+
+@command(app, "recollect db migrate")
+def migrate(here: Here) -> None:
+    """Bring the database to this release's schema; make it when there is none."""
+    file = file_of(here.settings)
+    before = look(file).schema if file.exists() else None
+    wiring.open_store(here.settings).close()
+    after = look(file).schema
+    changed = "is already at" if before == after else f"went from {before or 'nothing'} to"
+    here.answer(
+        {"path": str(file), "before": before, "after": after},
+        lambda: output.line(f"{file} {changed} schema {after}."),
+    )
+
+
+@command(app, "recollect db check", "recollect db check --json | jq .problems")
+def check(here: Here) -> None:
+    """Read the whole database and say what is wrong with it; exit code 1 when something is."""
+    file = _existing(here)
+    with closing(wiring.open_store(here.settings)) as store:
+        problems = store.check()
+    here.answer(
+        {"path": str(file), "ok": not problems, "problems": problems},
+        lambda: output.line("\n".join(problems) or f"{file} is sound."),
+    )
+    if problems:
+        raise typer.Exit(FAILED)
+
+
+@command(app, "recollect db stats")
+def stats(here: Here) -> None:
+    """Sizes and row counts of the whole database, every user's together."""
+    _existing(here)
+    with closing(wiring.open_store(here.settings)) as store:
+        found = store.stats()
+    here.answer(found, lambda: output.table(("what", "value"), list(_flat(found))))
+
+
+def _flat(found: dict[str, Any]) -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name, value in found.items():
+        if isinstance(value, dict):
+            rows += _flat(value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            rows.append((name, f"{value:,}" if isinstance(value, int) else str(value)))
+    return rows

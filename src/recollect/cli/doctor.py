@@ -1,0 +1,252 @@
+"""recollect doctor: what is configured, what works, what is slow or missing."""
+
+import platform
+import shutil
+import sqlite3
+import statistics
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+import typer
+
+from recollect import wiring
+from recollect.cli import database, models, output
+from recollect.cli.failing import FAILED
+from recollect.cli.frame import Here, command
+from recollect.errors import EmbedderError, RecollectError
+from recollect.model.space import Space
+from recollect.ports.store import Store
+from recollect.settings import MiB, Settings
+
+app = typer.Typer()
+
+State = Literal["ok", "warn", "fail"]
+
+CHECKED_BYTES = 64 * MiB
+"""Databases up to this size are read whole; larger ones by `recollect db check`."""
+SLOW_MS = 100.0
+LITTLE_DISK, NO_DISK = 1024 * MiB, 64 * MiB
+QUERIES = 5
+BUSY_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at, and what to do about it."""
+
+    name: str
+    state: State
+    detail: str
+    fix: str = ""
+
+
+@command(app, "recollect doctor", "recollect doctor --json | jq '.checks[] | select(.state != \"ok\")'")
+def doctor(here: Here) -> None:
+    """Say what is configured, what works, and what is slow or missing; exit code 1 when something fails."""
+    checks = list(_checks(here))
+    states = {check.state for check in checks}
+    here.answer(
+        {"ok": "fail" not in states, "checks": [output.plain(check) for check in checks]},
+        lambda: output.table(
+            ("", "what", "found", "what to do"),
+            [(check.state, check.name, check.detail, check.fix) for check in checks],
+            {"ok": "green", "warn": "yellow", "fail": "bold red"},
+        ),
+    )
+    if "fail" in states:
+        raise typer.Exit(FAILED)
+
+
+def _checks(here: Here) -> Iterator[Check]:
+    from recollect import __version__
+
+    yield Check("recollect", "ok", __version__)
+    yield Check("python", "ok", f"{platform.python_version()} on {platform.system()} ({sys.executable})")
+    yield _sqlite()
+    try:
+        settings = here.settings_with(install_models=False)
+    except RecollectError as error:
+        yield Check("settings", "fail", str(error), "Correct or unset it.")
+        return
+    yield Check("user", "ok", here.user)
+    space = yield from _embedder(settings)
+    try:
+        path = database.file_of(settings)
+    except RecollectError as error:
+        yield Check("database", "fail", str(error), "Set RECOLLECT_DB or give --db.")
+        return
+    yield from _database(settings, path, space)
+    yield _disk(path)
+
+
+def _sqlite() -> Check:
+    version = f"SQLite {sqlite3.sqlite_version}"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+        except sqlite3.OperationalError:
+            return Check("sqlite", "fail", f"{version} without FTS5", "Use a Python whose SQLite has FTS5.")
+    return Check("sqlite", "ok", f"{version} with FTS5")
+
+
+# The embedder
+
+
+def _embedder(settings: Settings) -> Generator[Check, None, Space | None]:
+    name = settings.embedder.rpartition("@")[2]  # a URL may carry a password before it
+    try:
+        embedder = wiring.open_embedder(settings)
+        if embedder is None:
+            yield Check(
+                "embedder", "warn", "none: recall goes by words only", "Unset RECOLLECT_EMBEDDER for meaning."
+            )
+            return None
+        space = embedder.space
+    except RecollectError as error:
+        yield Check("embedder", "fail", str(error), "See `recollect models list`; set RECOLLECT_EMBEDDER.")
+        return None
+    what = f"{name}, {space.dimensions} dimensions"
+    if name != space.model:
+        what = f"{name}: {space.model}, {space.dimensions} dimensions"
+    if models.is_local(settings) and models.weights(settings) is None:
+        yield Check(
+            "embedder",
+            "warn",
+            f"{what}; not installed, so recall goes by words only",
+            f"Run `recollect models install {name}`, then `recollect tend`.",
+        )
+        return space
+    try:
+        first, each = _measure(embedder.embed_query)
+    except EmbedderError as error:
+        yield Check("embedder", "fail", f"{what}: {error}", "Recall goes by words until this works.")
+        return space
+    detail = f"{what}; {each:.1f} ms a query, {first:.0f} ms for the first"
+    if each > SLOW_MS:
+        yield Check("embedder", "warn", f"{detail}: slow", "all-MiniLM-L6-v2 takes half the time.")
+    else:
+        yield Check("embedder", "ok", detail)
+    return space
+
+
+def _measure(embed: Callable[[str], object]) -> tuple[float, float]:
+    """Milliseconds for the first query, which loads the model, and for a later one."""
+    times: list[float] = []
+    for number in range(QUERIES + 1):
+        started = perf_counter()
+        embed(f"What is my budget for trip number {number}?")
+        times.append((perf_counter() - started) * 1000)
+    return times[0], statistics.median(times[1:])
+
+
+# The database
+
+
+def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[Check]:
+    if not path.exists():
+        yield _absent(path)
+        return
+    seen = database.look(path)
+    if seen.problem is not None:
+        yield Check("database", "fail", f"{path}: {seen.problem}", "Restore it from a backup or an export.")
+        return
+    if seen.schema is None:  # opening it would make it a memory, which is not for us to do
+        yield Check("database", "warn", f"{path} holds no memory yet", "If it is not meant to, change --db.")
+        return
+    yield Check("database", "ok", f"{path}, {_size(path) / MiB:.1f} MiB, schema {seen.schema}")
+    writing = _writing(path)
+    yield writing
+    if writing.state == "fail":
+        return
+    try:
+        with closing(wiring.open_store(settings)) as store:
+            yield from _contents(store, space, _size(path))
+    except RecollectError as error:
+        yield Check("contents", "fail", str(error), "Restore it from a backup or an export.")
+
+
+def _absent(path: Path) -> Check:
+    folder = _existing_folder(path)
+    try:
+        probe = folder / f".recollect-doctor-{id(path):x}"
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        reason = f"{path} does not exist and cannot be made: {error.strerror}"
+        return Check("database", "fail", reason, f"Make {folder} writable, or give another --db.")
+    return Check("database", "ok", f"{path} does not exist yet; the first `recollect record` makes it")
+
+
+def _writing(path: Path) -> Check:
+    """Whether the file can be written; SQLite itself is asked, and nothing is changed."""
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            return Check(
+                "writing", "warn", f"somebody writes for over {BUSY_SECONDS:g} s", "Try again later."
+            )
+        return Check("writing", "fail", f"{path}: {error}", "Make the file and its folder writable.")
+    return Check("writing", "ok", "possible")
+
+
+def _contents(store: Store, space: Space | None, size: int) -> Iterator[Check]:
+    rows = store.stats()["rows"]
+    counts = ", ".join(f"{rows[name]:,} {name}" for name in ("users", "turns", "memories") if name in rows)
+    yield Check("contents", "ok", counts)
+    yield from _soundness(store, size)
+    waiting = rows["chunks_waiting_for_a_vector"]
+    if waiting:
+        yield Check("vectors", "warn", f"{waiting:,} chunks wait for theirs", "Run `recollect tend`.")
+    else:
+        yield Check("vectors", "ok", "none is missing")
+    active = store.active_space()
+    if active and space and not active.compares_with(space):
+        yield Check(
+            "vectors",
+            "warn",
+            f"they are of {active.model}, but {space.model} is configured: recall goes by words only",
+            f"Run `recollect rebuild vectors`, or set RECOLLECT_EMBEDDER={active.model}.",
+        )
+    if not store.text_is_current():
+        yield Check("text index", "warn", "made by another release's analyser", "Run `recollect tend`.")
+    if store.needs_scrub():
+        yield Check("erasures", "warn", "forgotten bytes may still be in the files", "Run `recollect tend`.")
+    else:
+        yield Check("erasures", "ok", "all finished")
+
+
+def _soundness(store: Store, size: int) -> Iterator[Check]:
+    if size > CHECKED_BYTES:
+        yield Check("soundness", "ok", "not checked, as the database is large: run `recollect db check`")
+        return
+    problems = store.check()
+    yield from (Check("soundness", "fail", problem, "Restore a backup or an export.") for problem in problems)
+    if not problems:
+        yield Check("soundness", "ok", "every index agrees")
+
+
+def _disk(path: Path) -> Check:
+    folder = _existing_folder(path)
+    free = shutil.disk_usage(folder).free
+    detail = f"{free / MiB / 1024:.1f} GiB free for {folder}"
+    if free < LITTLE_DISK:
+        return Check("disk", "fail" if free < NO_DISK else "warn", detail, "Free some space.")
+    return Check("disk", "ok", detail)
+
+
+def _existing_folder(path: Path) -> Path:
+    return next(folder for folder in path.absolute().parents if folder.is_dir())
+
+
+def _size(path: Path) -> int:
+    return sum(
+        file.stat().st_size for end in ("", "-wal") if (file := path.with_name(path.name + end)).exists()
+    )

@@ -1,0 +1,121 @@
+"""recollect export, import."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from recollect.cli import output, values
+from recollect.cli.frame import Here, command
+from recollect.record.transfer import Imported
+
+app = typer.Typer()
+
+
+@command(
+    app,
+    "recollect export memory.jsonl",
+    "recollect export | gzip > memory.jsonl.gz",
+    "recollect export --user derek --json > memory.json",
+)
+def export(
+    here: Here,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where to; - is standard output.")
+    ] = values.STDIN,
+) -> None:
+    """Write the whole memory of one user as JSON Lines, for `recollect import`.
+
+    With --json and no file it is one JSON document instead, which import takes as well.
+    """
+    with here.mine() as mine:
+        lines = mine.export()
+        if file == values.STDIN:
+            _write(here, sys.stdout, _as_document(lines) if here.options.json else lines)
+            return
+        with _atomic(Path(file)) as stream:
+            count = _write(here, stream, lines)
+    here.answer(
+        {"file": file, "records": count},
+        lambda: output.line(f"Exported {count:,} records of {here.user} to {file}"),
+    )
+
+
+def _write(here: Here, stream: IO[str], lines: Iterable[str]) -> int:
+    """Write the lines; how many there are without the header."""
+    count = -1
+    for count, line in enumerate(lines):
+        stream.write(line + "\n")
+        if stream is not sys.stdout and count % 1000 == 0:
+            here.progress("Exporting", count)
+    return count
+
+
+def _as_document(lines: Iterable[str]) -> Iterator[str]:
+    """The lines as one JSON array, still a line each."""
+    before = "["
+    for line in lines:
+        yield before
+        before = line + ","
+    yield before.removesuffix(",")
+    yield "]"
+
+
+def _from_document(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of an export, be it JSON Lines or the array; places in the file stay the same."""
+    for line in lines:
+        text = line.strip().removesuffix(",")
+        yield "" if text in ("[", "]") else text
+
+
+@contextmanager
+def _atomic(path: Path) -> Generator[IO[str]]:
+    """A file that is there whole, readable by its owner only, or not at all."""
+    if path.exists() and not path.is_file():  # a device or a named pipe
+        with path.open("w", encoding="utf-8") as stream:
+            yield stream
+        return
+    path = path.resolve()
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@command(
+    app,
+    "recollect import memory.jsonl",
+    "zcat memory.jsonl.gz | recollect import - --user derek",
+    name="import",
+)
+def import_(
+    here: Here,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What `recollect export` wrote; or -.")],
+) -> None:
+    """Take in what `recollect export` wrote. Doing it twice changes nothing."""
+    with here.mine() as mine:
+        taken = mine.import_(
+            _from_document(values.lines(file)), lambda done: here.progress("Importing", done)
+        )
+    here.answer(
+        {"imported": dict(taken.counts), "total": taken.total, "unchanged": taken.unchanged},
+        lambda: _tell(here, taken),
+    )
+
+
+def _tell(here: Here, taken: Imported) -> None:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in taken.counts.items())
+    output.line(f"Imported {taken.total:,} records for {here.user}{f' ({kinds})' if kinds else ''}.")
+    if taken.unchanged:
+        output.line(f"{taken.unchanged:,} were there already.")

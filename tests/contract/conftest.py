@@ -1,0 +1,20 @@
+"""The suite lives in the package; its assertions are to show their values all the same."""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(
+        f"recollect.testing.store_{part}"
+        for part in (
+            "bad_input",
+            "concurrency",
+            "feed",
+            "isolation",
+            "reading",
+            "recording",
+            "search",
+            "search_filters",
+            "upkeep",
+        )
+    )
+)

@@ -1,0 +1,119 @@
+"""Memory never fails the request: what is down is left out, and the recollection says so."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, ScopedMemory
+from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
+
+
+def test_without_the_embedder_recall_goes_by_words_and_says_so(
+    derek: ScopedMemory, embedder: SwitchedEmbedder
+) -> None:
+    derek.record("user", "green tea")
+    embedder.down = True
+    found = derek.recall("tea")
+    assert contents(found) == ["green tea"]
+    assert found.problems == ("Recalled by words only: The model server does not answer.",)
+    assert found.problems[0] in found.explain()
+    assert "memory_context" in found.context
+    embedder.down = False
+    assert derek.recall("tea").problems == ()
+
+
+@pytest.mark.parametrize("damage", ["garbage", "empty", "directory", "cut off"])
+def test_a_store_that_fails_gives_an_empty_recollection_with_a_reason(
+    memory: Memory, derek: ScopedMemory, path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    derek.record_many({"role": "user", "content": f"green tea {i}"} for i in range(50))
+    memory.store.close()
+    whole = path.read_bytes()
+    for file in path.parent.glob("memory.db*"):
+        file.unlink()
+    match damage:
+        case "garbage":
+            path.write_bytes(b"not a database " * 4096)
+        case "empty":
+            path.touch()
+        case "directory":
+            path.mkdir()
+        case _:
+            path.write_bytes(whole[:8192] + b"\0" * (len(whole) - 8192))
+    found = derek.recall("tea")
+    assert (found.hits, found.context) == ((), "")
+    assert found.problems[0].startswith("Nothing recalled: ")
+    assert "Nothing recalled" in caplog.text
+
+
+def test_vectors_of_another_model_are_not_compared(
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_memory().scope("derek").record("user", "The boat is called Albatross")
+    other = open_memory(embedder=SwitchedEmbedder(64))
+    derek = other.scope("derek")
+    assert "recollect rebuild vectors" in caplog.text
+    assert derek.recall("albatrosses", threshold=-1).hits == ()  # no word of it
+    (hit,) = derek.recall("albatross", threshold=-1).hits
+    assert hit.signals["semantic"] == 0
+    derek.record("user", "The dog is called Rex")
+    assert contents(derek.recall("dog")) == ["The dog is called Rex"]
+
+
+def test_rebuilding_the_vectors_switches_to_the_new_model(
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_memory().scope("derek").record("user", "The boat is called Albatross")
+    other = open_memory(embedder=SwitchedEmbedder(64))
+    other.scope("derek").record("user", "The dog is called Rex")
+    told: list[tuple[str, int]] = []
+    assert other.rebuild_vectors(lambda job, done: told.append((job, done))) == 2
+    assert ("embed", 2) in told
+    found = other.scope("derek").recall("albatrosses", threshold=0)
+    assert "The boat is called Albatross" in contents(found)
+    active = other.store.active_space()
+    assert active is not None
+    assert active.dimensions == 64
+    caplog.clear()
+    again = open_memory(embedder=SwitchedEmbedder(64))
+    assert again.scope("derek").recall("albatrosses", threshold=0).hits
+    assert caplog.text == ""
+    open_memory()  # now the old model is the other one
+    assert "recollect rebuild vectors" in caplog.text
+
+
+def test_a_rebuild_that_fails_leaves_what_was_there(
+    open_memory: OpenMemory, embedder: SwitchedEmbedder
+) -> None:
+    open_memory().scope("derek").record("user", "The boat is called Albatross")
+    failing = SwitchedEmbedder(64)
+    other = open_memory(embedder=failing)
+    failing.down = True
+    with pytest.raises(Exception, match="model server does not answer"):
+        other.rebuild_vectors()
+    again = open_memory(embedder=embedder)
+    assert again.scope("derek").recall("albatrosses", threshold=0).hits
+
+
+def test_without_an_embedder_everything_works_by_words(
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = open_memory(embedder="none")
+    derek = memory.scope("derek")
+    derek.record("user", "green tea")
+    derek.remember("likes tea")
+    found = derek.recall("tea")
+    assert set(contents(found)) == {"green tea", "likes tea"}
+    assert found.problems == ()
+    assert [outcome.problem for outcome in memory.tend()] == [None] * 3
+    assert memory.rebuild_vectors() == 0
+    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+def test_vectors_are_filled_in_when_an_embedder_comes_later(open_memory: OpenMemory) -> None:
+    open_memory(embedder="none").scope("derek").record("user", "The boat is called Albatross")
+    memory = open_memory()
+    assert memory.scope("derek").recall("albatrosses", threshold=0).hits == ()
+    memory.tend()
+    assert memory.scope("derek").recall("albatrosses", threshold=0).hits

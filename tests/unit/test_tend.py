@@ -1,0 +1,125 @@
+"""The background: finds what is missing, holds a lease while it works, and loses nothing when it cannot."""
+
+import threading
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from recollect import Memory, ScopedMemory
+from recollect.ports.embedder import Vectors
+from recollect.stores.sql import schema
+from recollect.testing.store_samples import START, ManualClock
+from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
+
+
+def outcome(memory: Memory, job: str) -> tuple[int, str | None]:
+    (found,) = (o for o in memory.tend() if o.job == job)
+    return found.done, found.problem
+
+
+def waiting(memory: Memory) -> int:
+    return memory.store.stats()["rows"]["chunks_waiting_for_a_vector"]
+
+
+def test_missing_vectors_of_every_user_are_filled_in(
+    open_memory: OpenMemory, embedder: SwitchedEmbedder
+) -> None:
+    memory = open_memory(embed_on_write=False)
+    for user in ("ann", "bob"):
+        memory.scope(user).record_many({"role": "user", "content": f"{user} {i}"} for i in range(70))
+        memory.scope(user).remember(f"{user} knows")
+    assert waiting(memory) == 142
+    told: list[int] = []
+    memory.tend(lambda job, done: told.append(done) if job == "embed" else None)
+    assert waiting(memory) == 0
+    assert told[-1] == 142
+    assert told == sorted(told)
+    assert sorted(embedder.seen)[:2] == ["ann 0", "ann 1"]
+
+
+def test_a_failure_half_way_keeps_what_was_done(open_memory: OpenMemory) -> None:
+    class Tiring(SwitchedEmbedder):
+        """Fails after the first batch."""
+
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            self.down = len(self.seen) >= 64
+            return super().embed_passages(texts)
+
+    embedder = Tiring()
+    memory = open_memory(embedder=embedder, embed_on_write=False)
+    memory.scope("derek").record_many({"role": "user", "content": f"tea {i}"} for i in range(100))
+    assert outcome(memory, "embed")[1] == "The model server does not answer."
+    assert waiting(memory) == 36
+    embedder.seen.clear()
+    assert outcome(memory, "embed") == (36, None)
+
+
+def test_nothing_to_do_is_done_quickly_and_changes_nothing(derek: ScopedMemory, memory: Memory) -> None:
+    derek.record("user", "tea")
+    feed = list(memory.store.user("derek").feed())
+    assert [(o.done, o.problem) for o in memory.tend()] == [(0, None)] * 3
+    assert list(memory.store.user("derek").feed()) == feed
+
+
+def test_work_that_another_worker_holds_is_left_to_it(open_memory: OpenMemory, clock: ManualClock) -> None:
+    memory = open_memory(embed_on_write=False)
+    memory.scope("derek").record("user", "tea")
+    assert memory.store.acquire("embed", "another", START, START + timedelta(minutes=2))
+    assert outcome(memory, "embed") == (0, None)
+    assert waiting(memory) == 1
+    clock.advance(minutes=3)  # it died and its lease ran out
+    assert outcome(memory, "embed") == (1, None)
+    assert memory.store.acquire("embed", "third", clock.now(), clock.now())  # it was given back
+
+
+def test_an_index_made_by_another_analyser_is_built_anew(memory: Memory, derek: ScopedMemory) -> None:
+    derek.record("user", "green tea")
+    derek.remember("likes tea")
+    backend = memory.store._backend  # type: ignore[attr-defined]
+    old = schema.meta.update().where(schema.meta.c.key == "analyser").values(value=0)
+    backend.write(lambda connection: connection.execute(old).rowcount)
+    assert not memory.store.text_is_current()
+    assert outcome(memory, "text") == (2, None)
+    assert memory.store.text_is_current()
+    assert set(contents(derek.recall("tea", threshold=2))) == {"green tea", "likes tea"}
+    assert outcome(memory, "text") == (0, None)
+
+
+def test_the_background_thread_does_it_and_ends_with_the_memory(open_memory: OpenMemory) -> None:
+    filled = threading.Event()
+
+    class Telling(SwitchedEmbedder):
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            filled.set()
+            return super().embed_passages(texts)
+
+    memory = open_memory(embedder=Telling(), background=True, tend_seconds=0.01, embed_on_write=False)
+    memory.scope("derek").record("user", "tea")
+    assert filled.wait(timeout=30)
+    memory.close()
+    assert "recollect-tend" not in [thread.name for thread in threading.enumerate()]
+    assert waiting(open_memory()) == 0
+
+
+def test_the_background_survives_what_it_did_not_expect(
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    failed = threading.Event()
+
+    class Broken(SwitchedEmbedder):
+        """Does what no embedder may."""
+
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            if not failed.is_set():
+                failed.set()
+                raise ZeroDivisionError
+            recovered.set()
+            return super().embed_passages(texts)
+
+    recovered = threading.Event()
+    memory = open_memory(embedder=Broken(), background=True, tend_seconds=0.01, embed_on_write=False)
+    memory.scope("derek").record("user", "tea")
+    assert recovered.wait(timeout=30)
+    memory.close()
+    assert "The background failed and goes on" in caplog.text
