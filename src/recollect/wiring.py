@@ -11,17 +11,21 @@ from recollect.settings import MiB, Settings
 Progress = Callable[[int, int, str], None]
 
 
-def open_store(settings: Settings) -> Store:
-    """The store that `settings.db` names."""
+def database_file(settings: Settings) -> Path:
+    """The file that `settings.db` names."""
     scheme, separator, _ = settings.db.partition("://")
     if separator and scheme != "sqlite":
         raise SettingsError(
             f"There is no store for {scheme}://… in this release; give the path of a SQLite file."
         )
+    return Path(settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")).expanduser()
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that `settings.db` names."""
     from recollect.stores.sqlite.backend import open_store
 
-    path = settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")
-    return open_store(Path(path).expanduser(), cache_bytes=settings.cache_mb * MiB)
+    return open_store(database_file(settings), cache_bytes=settings.cache_mb * MiB)
 
 
 def open_embedder(settings: Settings, progress: Progress | None = None) -> Embedder | None:

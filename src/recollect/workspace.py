@@ -1,13 +1,15 @@
 """What the pipelines work with: one scope of one user's memory, and the ports around it."""
 
+import functools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import EmbedderError
+from recollect.errors import Conflict, EmbedderError
 from recollect.model.changes import Change
 from recollect.model.scope import Scope
 from recollect.model.space import Space
@@ -16,7 +18,13 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.store import Applied, UserStore
 from recollect.settings import Settings
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 log = logging.getLogger("recollect")
+
+REREADS = 10
+"""How often a change is planned again because others changed what it had read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +54,18 @@ class Workspace:
         except EmbedderError as error:
             log.warning("Stored without vectors, to be filled in by tend: %s", error)
             return [None] * len(texts)
+
+
+def rereading(change: Callable[P, T]) -> Callable[P, T]:
+    """Plan a change again when what it had read (`Expect`) was changed in the meantime."""
+
+    @functools.wraps(change)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(REREADS):
+            try:
+                return change(*args, **kwargs)
+            except Conflict:
+                continue
+        return change(*args, **kwargs)
+
+    return call

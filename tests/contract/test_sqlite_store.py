@@ -30,3 +30,9 @@ def open_store(tmp_path: Path, empty_database: Path) -> Opener:
 
 class TestSqliteStore(StoreContract):
     pass
+
+
+def test_no_test_of_the_suite_hides_another() -> None:
+    names = [name for part in StoreContract.__bases__ for name in vars(part) if name.startswith("test_")]
+    assert len(names) > 100
+    assert sorted(names) == sorted(set(names))

@@ -95,7 +95,9 @@ def test_json_round_trips_and_is_safe(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [float("nan"), float("inf"), {1, 2}, object(), {"a": START}, {("a",): 1}], ids=str
+    "value",
+    [float("nan"), float("inf"), {1, 2}, object(), {"a": START}, {("a",): 1}],
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_json_is_refused(value: Any) -> None:
     with pytest.raises(Invalid, match="Not JSON"):

@@ -16,9 +16,8 @@ TEXT = st.text(max_size=200) | st.sampled_from(
 
 
 def hit(content: str, **fields: object) -> Hit:
-    return Hit(
-        **{"id": "x", "kind": "fact", "content": content, "score": 1.0, "at": START, "channel": "c", **fields}
-    )
+    common = {"id": "x", "kind": "fact", "score": 1.0, "at": START, "channel": "c"}
+    return Hit(**{**common, "content": content, "excerpt": content, **fields})
 
 
 @given(st.lists(TEXT, min_size=1, max_size=8))

@@ -12,8 +12,8 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
-from recollect.errors import NotFound, SettingsError
-from recollect.settings import Settings
+from recollect.errors import NotFound
+from recollect.wiring import database_file
 
 app = new_app(
     "db",
@@ -21,14 +21,6 @@ app = new_app(
     "recollect db path",
     "recollect db check",
 )
-
-
-def file_of(settings: Settings) -> Path:
-    """The file that the settings name."""
-    scheme, separator, _ = settings.db.partition("://")
-    if separator and scheme != "sqlite":
-        raise SettingsError(f"A {scheme}:// database has no file; give the path of a SQLite file.")
-    return Path(settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")).expanduser()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +44,7 @@ def look(path: Path) -> Look:
 
 
 def _existing(here: Here) -> Path:
-    path = file_of(here.settings)
+    path = database_file(here.settings)
     if not path.exists():
         raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
     return path
@@ -61,14 +53,14 @@ def _existing(here: Here) -> Path:
 @command(app, "recollect db path", 'sqlite3 "$(recollect db path)" .schema')
 def path(here: Here) -> None:
     """Print where the database is, or will be."""
-    file = file_of(here.settings)
+    file = database_file(here.settings)
     here.answer({"path": str(file), "exists": file.exists()}, lambda: output.line(str(file)))
 
 
 @command(app, "recollect db migrate")
 def migrate(here: Here) -> None:
     """Bring the database to this release's schema; make it when there is none."""
-    file = file_of(here.settings)
+    file = database_file(here.settings)
     before = look(file).schema if file.exists() else None
     wiring.open_store(here.settings).close()
     after = look(file).schema

@@ -16,11 +16,12 @@ from typing import Any
 
 import typer
 
-from recollect.cli import database, models, output
+from recollect.cli import models, output
 from recollect.cli.frame import Here, command
 from recollect.errors import RecollectError
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
+from recollect.wiring import database_file
 
 app = typer.Typer()
 
@@ -67,7 +68,7 @@ class Stage:
     def traces(self) -> int:
         """How often something that was said can be found in the bytes of the files."""
         words = [self.code, "Hawaii", "10,000", "12,500"] if self.own else [self.code]
-        path = database.file_of(self.settings)
+        path = database_file(self.settings)
         files = [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]
         data = [file.read_bytes().lower() for file in files if file.exists()]
         return sum(content.count(word.lower().encode()) for content in data for word in words)

@@ -22,6 +22,7 @@ from recollect.errors import EmbedderError, RecollectError
 from recollect.model.space import Space
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
+from recollect.wiring import database_file
 
 app = typer.Typer()
 
@@ -76,7 +77,7 @@ def _checks(here: Here) -> Iterator[Check]:
     yield Check("user", "ok", here.user)
     space = yield from _embedder(settings)
     try:
-        path = database.file_of(settings)
+        path = database_file(settings)
     except RecollectError as error:
         yield Check("database", "fail", str(error), "Set RECOLLECT_DB or give --db.")
         return

@@ -80,4 +80,16 @@ class Remove:
     ids: tuple[str, ...]
 
 
-Change = Append | Put | Revise | Remove
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """Go on only if the record is stored just so, or, with None, is not stored; else `Conflict`.
+
+    Whoever changes what it has read says so with this, and reads again after a `Conflict`.
+    """
+
+    kind: str
+    id: str
+    record: Record | None
+
+
+Change = Append | Put | Revise | Remove | Expect

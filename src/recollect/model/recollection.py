@@ -13,6 +13,8 @@ class Hit:
     id: str
     kind: str
     content: str
+    excerpt: str
+    """The part of the content that was found; all of it when it is short."""
     score: float
     at: datetime
     channel: str

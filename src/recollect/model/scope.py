@@ -13,7 +13,9 @@ NAME_LIMIT = 256
 
 def check_name(what: str, value: str) -> str:
     """A name that can be a key in every store: non-blank, bounded, printable; else `Invalid`."""
-    if not value or not value.strip():
+    if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Invalid(f"{what} must be text, not {type(value).__name__}.")
+    if not value.strip():
         raise Invalid(f"{what} must not be empty.")
     if len(value) > NAME_LIMIT:
         raise Invalid(f"{what} has {len(value):,} characters; the limit is {NAME_LIMIT}.")

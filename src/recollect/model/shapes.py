@@ -61,7 +61,10 @@ def field_from_json(field: FieldShape, value: Any) -> Any:
     if value is None or field.shape == "json":
         return value
     if field.shape == "time":
-        return datetime.fromisoformat(value).astimezone(UTC)
+        at = datetime.fromisoformat(value)
+        if at.tzinfo is None:
+            raise Invalid(f"{field.name} has no time zone")
+        return at.astimezone(UTC)
     if field.shape == "tuple":
         return tuple(str(part) for part in value)
     return field.type(value)

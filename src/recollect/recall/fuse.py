@@ -17,6 +17,8 @@ class Fused:
     id: str
     score: float
     signals: Mapping[str, float]
+    span: tuple[int, int]
+    """Where in the record's text that chunk is."""
 
 
 def fuse(candidates: Iterable[Candidate], semantic_weight: float, has_vector: bool) -> list[Fused]:
@@ -30,7 +32,9 @@ def fuse(candidates: Iterable[Candidate], semantic_weight: float, has_vector: bo
         known = best.get(candidate.owner)
         if known is None or score > known.score:
             signals = {"semantic": semantic, "text": text, "bm25": candidate.text}
-            best[candidate.owner] = Fused(candidate.kind, candidate.owner, score, signals)
+            best[candidate.owner] = Fused(
+                candidate.kind, candidate.owner, score, signals, (candidate.start, candidate.stop)
+            )
     return sorted(best.values(), key=lambda fused: (-fused.score, fused.id))
 
 

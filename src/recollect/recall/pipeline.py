@@ -133,6 +133,7 @@ def _hits(work: Workspace, fused: Sequence[Fused]) -> list[Hit]:
 
 
 def _hit(found: Fused, record: Record) -> Hit:
+    text = searchable_text(record)
     own: dict[str, Any]
     match record:
         case Turn():
@@ -159,7 +160,8 @@ def _hit(found: Fused, record: Record) -> Hit:
     return Hit(
         id=record.id,
         kind=record.kind,
-        content=searchable_text(record),
+        content=text,
+        excerpt=text[slice(*found.span)],
         score=found.score,
         channel=record.channel,
         signals=found.signals,

@@ -30,7 +30,8 @@ def render(hits: Sequence[Hit], token_budget: int) -> str:
 def _line(hit: Hit) -> str:
     """One memory on one line; markup in it is escaped, so that nothing can close the block."""
     who = hit.role or hit.kind
-    text = hit.content.encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent anywhere
+    text = hit.content if hit.excerpt == hit.content else f"… {hit.excerpt} …"
+    text = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent anywhere
     content = " ".join(escape(text, quote=False).split())
     until = f" until {hit.valid_to:%Y-%m-%d}" if hit.valid_to else ""
     return f"- [{hit.at:%Y-%m-%d}{until}, {who}] {content}"

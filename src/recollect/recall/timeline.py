@@ -9,7 +9,7 @@ from itertools import islice
 from recollect.errors import NotFound
 from recollect.limits import check_time
 from recollect.model.recollection import Event
-from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn
+from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Role, Turn
 from recollect.workspace import Workspace
 
 _START = datetime.min.replace(tzinfo=UTC)
@@ -41,6 +41,7 @@ def _everything(work: Workspace) -> Iterator[Event]:
     said = (
         Event(at=t.at, what="said", kind=t.kind, id=t.id, content=t.content, metadata={"role": str(t.role)})
         for t in work.store.find(Turn, {"channel": work.scope.channels}, order="at")
+        if t.role is not Role.NOTE  # the memory that cites it stands for it
     )
     known: list[Event] = []
     for kind in MEMORY_TYPES:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_content, check_json, check_metadata, check_text, check_time
-from recollect.model.changes import Put
-from recollect.model.records import Goal, GoalStatus, Profile, Summary, ToolInvocation, UserSettings
-from recollect.workspace import Workspace
+from recollect.model.changes import Change, Expect, Put
+from recollect.model.records import Goal, GoalStatus, Profile, Record, Summary, ToolInvocation, UserSettings
+from recollect.workspace import Workspace, rereading
+
+R = TypeVar("R", bound=Record)
 
 
 def record_tool(
@@ -96,6 +98,7 @@ def add_goal(
     return goal
 
 
+@rereading
 def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> Goal:
     """Close a goal, or open it again; goals it blocked alone become active."""
     found = work.store.get(Goal, [id])
@@ -107,22 +110,27 @@ def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> 
         raise Invalid(f"The status must be one of {', '.join(GoalStatus)}, not {status!r}.") from None
     closed = wanted in (GoalStatus.COMPLETED, GoalStatus.ABANDONED)
     goal = replace(found[0], status=wanted, result=result, closed_at=work.clock.now() if closed else None)
-    freed: list[Goal] = []
+    changes: list[Change] = [Expect("goal", id, found[0]), Put(goal)]
     if wanted is GoalStatus.COMPLETED:
         for other in work.store.find(Goal, {"status": GoalStatus.BLOCKED}):
             if id in other.blocked_by:
                 left = tuple(blocker for blocker in other.blocked_by if blocker != id)
-                status_now = other.status if left else GoalStatus.ACTIVE
-                freed.append(replace(other, blocked_by=left, status=status_now))
-    work.apply(Put(goal), *(Put(other) for other in freed))
+                freed = replace(other, blocked_by=left, status=other.status if left else GoalStatus.ACTIVE)
+                changes += [Expect("goal", other.id, other), Put(freed)]
+    work.apply(*changes)
     return goal
 
 
 def profile(work: Workspace) -> Profile:
-    found = work.store.get(Profile, ["profile"])
-    return found[0] if found else Profile(id="profile", updated_at=work.clock.now())
+    return _only(work, Profile) or Profile(id="profile", updated_at=work.clock.now())
 
 
+def _only(work: Workspace, kind: type[R]) -> R | None:
+    """The one record of a kind that a user has one of; its id is the kind."""
+    return next(iter(work.store.get(kind, [kind.kind])), None)
+
+
+@rereading
 def update_profile(
     work: Workspace,
     preferences: Mapping[str, Any] | None,
@@ -130,7 +138,8 @@ def update_profile(
     style: Mapping[str, Any] | None,
 ) -> Profile:
     """Merge into the profile; a preference or style set to None is taken out."""
-    old = profile(work)
+    stored = _only(work, Profile)
+    old = stored or profile(work)
     new = replace(
         old,
         preferences=_merged(old.preferences, preferences),
@@ -140,20 +149,21 @@ def update_profile(
     )
     for part in (new.preferences, new.style, {"expertise": list(new.expertise)}):
         check_metadata(part, work.settings)
-    work.apply(Put(new))
+    work.apply(Expect("profile", "profile", stored), Put(new))
     return new
 
 
 def user_settings(work: Workspace) -> UserSettings:
-    found = work.store.get(UserSettings, ["settings"])
-    return found[0] if found else UserSettings(id="settings", updated_at=work.clock.now())
+    return _only(work, UserSettings) or UserSettings(id="settings", updated_at=work.clock.now())
 
 
+@rereading
 def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSettings:
-    old = user_settings(work)
+    stored = _only(work, UserSettings)
+    old = stored or user_settings(work)
     new = replace(old, values=_merged(old.values, values), updated_at=work.clock.now())
     check_metadata(new.values, work.settings)
-    work.apply(Put(new))
+    work.apply(Expect("settings", "settings", stored), Put(new))
     return new
 
 

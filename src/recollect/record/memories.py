@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_content, check_metadata, check_time
-from recollect.model.changes import Append, Change, Chunk, Put, Revise
+from recollect.model.changes import Append, Change, Chunk, Expect, Put, Revise
 from recollect.model.records import (
     MEMORY_KINDS,
     MEMORY_TYPES,
@@ -22,7 +22,7 @@ from recollect.model.scope import check_name
 from recollect.model.shapes import FieldShape, shapes
 from recollect.record.turns import Message, plan_turns
 from recollect.text.chunk import spans
-from recollect.workspace import Workspace
+from recollect.workspace import Workspace, rereading
 
 NOTES = "_notes"
 """The conversation of explicit saves that were made outside of one."""
@@ -46,6 +46,7 @@ def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[Memory
     return memories
 
 
+@rereading
 def correct(work: Workspace, id: str, content: str, since: datetime | None) -> MemoryRecord:
     """A new memory in place of an old one, whose validity ends when the new one's starts."""
     old = find_memory(work, id)
@@ -68,7 +69,12 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
     ended: dict[str, Any] = {"valid_to": max(start, old.valid_from), "superseded_by": memory.id}
     if start <= now:
         ended["retired_at"] = now  # otherwise it holds until then
-    work.apply(note, Put(memory, indexed(work, memory)), Revise(old.kind, old.id, ended))
+    work.apply(
+        Expect(old.kind, old.id, old),
+        note,
+        Put(memory, indexed(work, memory)),
+        Revise(old.kind, old.id, ended),
+    )
     return memory
 
 
@@ -128,6 +134,8 @@ def _plan(
         "confidence": work.settings.explicit_confidence,
         **_checked(kind, values),
     }
+    if given.get("valid_to") is not None and given["valid_to"] < given["valid_from"]:
+        raise Invalid("A memory cannot end before it begins: valid_to is before valid_from.")
     memory = _TYPES[kind](
         id=work.new_id(),
         content=content,

@@ -93,35 +93,34 @@ def _known(work: Workspace, drafts: Sequence[TurnDraft]) -> set[tuple[str, int]]
 def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) -> list[TurnDraft]:
     """Checked messages as drafts, chunked but without vectors except those that came with them."""
     now = work.clock.now()
-    drafts: list[TurnDraft] = []
-    for message in messages:
-        role = _role(message.role)
-        check_text("conversation", message.conversation)
-        check_content(message.content, work.settings)
-        check_metadata(message.metadata, work.settings)
-        if message.index is not None:
-            check_whole("The index of a turn", message.index, INDEX_LIMIT)
-        drafts.append(
-            TurnDraft(
-                id=work.new_id(),
-                conversation=check_name("conversation", message.conversation or conversation),
-                index=message.index,
-                role=role,
-                content=message.content,
-                at=now if message.at is None else check_time("at", message.at),
-                recorded_at=now,
-                digest=digest(message.content),
-                channel=work.scope.channel,
-                agent=work.scope.agent,
-                zone=_zone(message.zone),
-                model=check_text("model", message.model),
-                tokens=_tokens(message),
-                metadata=message.metadata,
-                title=check_text("title", message.title),
-                chunks=() if role is Role.NOTE else _chunks(work, message),
-            )
-        )
-    return drafts
+    return [_draft(work, message, conversation, now) for message in messages]
+
+
+def _draft(work: Workspace, message: Message, conversation: str, now: datetime) -> TurnDraft:
+    role = _role(message.role)
+    check_text("conversation", message.conversation)
+    check_content(message.content, work.settings)
+    check_metadata(message.metadata, work.settings)
+    if message.index is not None:
+        check_whole("The index of a turn", message.index, INDEX_LIMIT)
+    return TurnDraft(
+        id=work.new_id(),
+        conversation=check_name("conversation", message.conversation or conversation),
+        index=message.index,
+        role=role,
+        content=message.content,
+        at=now if message.at is None else check_time("at", message.at),
+        recorded_at=now,
+        digest=digest(message.content),
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+        zone=_zone(message.zone),
+        model=check_text("model", message.model),
+        tokens=_tokens(message),
+        metadata=message.metadata,
+        title=check_text("title", message.title),
+        chunks=() if role is Role.NOTE else _chunks(work, message),
+    )
 
 
 def digest(content: str) -> str:

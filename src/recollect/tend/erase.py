@@ -108,13 +108,7 @@ def _erase(work: Workspace, doomed: list[Record], subject: str, beside: Sequence
     changes = plan_erasure(everything, _neighbours(work, everything.values()))
     changes += _unblocked(work, everything)
     receipt = AuditEntry(
-        id=work.new_id(),
-        operation="forget",
-        subject=subject,
-        at=work.clock.now(),
-        count=len(everything),
-        channel=work.scope.channel,
-        agent=work.scope.agent,
+        id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
     )
     work.apply(*changes, *beside, Put(receipt))
     counts: dict[str, int] = {}

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 
 from recollect.errors import Conflict, NotFound
-from recollect.model.changes import Put, Remove, Revise
+from recollect.model.changes import Expect, Put, Remove, Revise
 from recollect.model.records import Conversation, Fact, Turn
 from recollect.ports.store import Store, UserStore
 from recollect.testing.store_samples import SPACE, START, append, draft, fact, put, question, vectors
@@ -189,6 +190,26 @@ class ConcurrencyContract(StoreSuite):
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(alice.touch, [{"f": ("fact", 1, START)}] * 64))
         assert alice.usage(["f"])["f"].count == 64
+
+    def test_changes_of_what_was_read_lose_nothing(self, alice: UserStore, reopen: Opener) -> None:
+        """Reads, counts one further, writes, and reads again when somebody was quicker."""
+        alice.apply([Put(fact("f", metadata={"count": 0}))])
+        hands = [alice, reopen().user("alice")]
+
+        def count(i: int) -> None:
+            while True:
+                user = hands[i % 2]
+                (read,) = user.get(Fact, ["f"])
+                more = replace(read, metadata={"count": read.metadata["count"] + 1})
+                try:
+                    user.apply([Expect("fact", "f", read), Put(more)])
+                except Conflict:
+                    continue
+                return
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(count, range(24)))
+        assert alice.get(Fact, ["f"])[0].metadata == {"count": 24}
 
     def test_two_stores_write_in_turn(self, alice: UserStore, reopen: Opener) -> None:
         other = reopen().user("alice")

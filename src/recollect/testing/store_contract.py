@@ -12,8 +12,8 @@
         pass
 
 `open_store` has to survive pickling, since part of the suite opens the database in other processes.
-Nothing here sleeps or looks at the machine's clock. For failures that show their values, register the
-modules first, in a conftest: `pytest.register_assert_rewrite(*SUITE_MODULES)`.
+Nothing here sleeps or looks at the machine's clock. For failures that show their values, name the modules
+imported below to `pytest.register_assert_rewrite` in a conftest.
 """
 
 from recollect.testing.store_bad_input import BadInputContract

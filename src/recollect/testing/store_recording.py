@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Chunk, Put, Remove, Revise
+from recollect.model.changes import Chunk, Expect, Put, Remove, Revise
 from recollect.model.records import (
     BY_KIND,
     RECORD_TYPES,
@@ -276,6 +276,28 @@ class RecordingContract(StoreSuite):
         alice.apply([Remove("fact", ("one",))])
         assert alice.derived_from(["a", "b"]) == {"who": ("b",)}
         assert alice.derived_from([]) == {}
+
+    def test_what_is_expected_has_to_be_so(self, alice: UserStore) -> None:
+        stored = fact("f", "tea", sources=("t",), metadata={"a": [1]})
+        alice.apply([Expect("fact", "f", None), Put(stored)])
+        alice.apply([Expect("fact", "f", stored), Revise("fact", "f", {"pinned": True})])
+        before = list(alice.feed())
+        for expected in (
+            Expect("fact", "f", stored),
+            Expect("fact", "f", None),
+            Expect("fact", "nobody", fact("nobody")),
+            Expect("procedure", "f", memory(Procedure, "f", "tea")),
+        ):
+            with pytest.raises(Conflict):
+                alice.apply([Put(fact("other")), expected])
+        assert list(alice.feed()) == before
+        alice.apply([Expect("fact", "f", replace(stored, pinned=True)), Expect("turn", "\ud800", None)])
+
+    @every_kind
+    def test_every_kind_can_be_expected(self, alice: UserStore, kind: type[Record]) -> None:
+        alice.apply([Put(sample(kind)), Expect(kind.kind, "sample", sample(kind))])
+        with pytest.raises(Conflict):
+            alice.apply([Expect(kind.kind, "sample", sample(kind, variant=1))])
 
     def test_a_failing_change_leaves_nothing_of_the_others(self, store: Store) -> None:
         carol = store.user("carol")

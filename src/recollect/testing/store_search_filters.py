@@ -1,13 +1,13 @@
 """The store's contract: filters are applied before ranking, and mean what the model says."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
-from recollect.model.changes import Append, Change, Revise
+from recollect.model.changes import Append, Change, Put, Revise
 from recollect.model.records import SEARCHABLE, Episode, Fact, MemoryRecord, Procedure, Reflection, Role
 from recollect.model.search import Filter
 from recollect.ports.store import Store, UserStore
@@ -76,6 +76,7 @@ class Stored:
     valid_to: datetime | None = None
     retired_at: datetime | None = None
     expires_at: datetime | None = None
+    pinned: bool = False
 
     def passes(self, filter: Filter) -> bool:
         """The model's words, one after the other."""
@@ -88,14 +89,14 @@ class Stored:
             and (filter.since is None or self.at >= filter.since)
             and (filter.until is None or self.at < filter.until)
             and self.confidence >= filter.min_confidence
-            and (self.expires_at is None or self.expires_at > filter.now)
+            and (self.pinned or self.expires_at is None or self.expires_at > filter.now)
             and self._held(filter)
         )
 
     def _held(self, filter: Filter) -> bool:
         if filter.as_of is None and filter.known_at is None:
             return self.retired_at is None and (self.valid_to is None or self.valid_to > filter.now)
-        known_at = filter.known_at or filter.now
+        known_at = filter.known_at or datetime.max.replace(tzinfo=UTC)
         as_of = filter.as_of or known_at
         ended = self.valid_to is not None and self.valid_to <= as_of
         end_unknown_yet = self.retired_at is not None and self.retired_at > known_at
@@ -164,6 +165,18 @@ class SearchFilterContract(StoreSuite):
         assert found(alice, question("tea", now=clock.advance(hours=23, minutes=59))) == {"f"}
         assert found(alice, question("tea", now=clock.advance(minutes=1))) == set()
 
+    def test_what_is_pinned_does_not_expire(self, alice: UserStore, clock: ManualClock) -> None:
+        pinned = fact("f", "tea", expires_at=clock.now(), pinned=True)
+        alice.apply([put(pinned), put(fact("g", "tea", expires_at=clock.now()))])
+        assert found(alice, question("tea")) == {"f"}
+        alice.apply([Revise("fact", "f", {"pinned": False}), Revise("fact", "g", {"pinned": True})])
+        assert found(alice, question("tea")) == {"g"}
+        alice.apply([Put(pinned), Revise("fact", "g", {"expires_at": clock.now() - DAY})])
+        assert found(alice, question("tea")) == {"f", "g"}
+        alice.apply([Revise("fact", "g", {"pinned": False, "expires_at": clock.now() + DAY})])
+        assert found(alice, question("tea", now=clock.advance(hours=1))) == {"f", "g"}
+        assert found(alice, question("tea", now=clock.advance(days=1))) == {"f"}
+
     def _fill(self, alice: UserStore) -> list[Stored]:
         """Some 200 things that differ in everything a filter can ask."""
         chance = np.random.default_rng(5)
@@ -213,6 +226,7 @@ class SearchFilterContract(StoreSuite):
             "valid_to": later[0],
             "retired_at": later[1],
             "expires_at": later[2],
+            "pinned": bool(chance.random() < 0.2),
         }
         change = put(memory(kind, f"m{i}", f"shared m{i}", valid_from=at, **fields), row)
         return Stored(kind.kind, f"m{i}", row, at, **fields), change

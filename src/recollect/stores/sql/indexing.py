@@ -107,6 +107,11 @@ def _spaces(connection: Connection) -> dict[int, tuple[str, int]]:
     return {id: (model, dimensions) for id, model, dimensions in found}
 
 
+def chunk_expiry(row: Mapping[str, Any]) -> int | None:
+    """A pinned memory does not expire."""
+    return None if row.get("pinned") else row.get("expires_at")
+
+
 def _header(kind: str, row: Mapping[str, Any], seq: int) -> dict[str, Any]:
     """What a chunk repeats of its record. A turn holds from when it was said, without end."""
     start = next(row[name] for name in ("valid_from", "at", "first_seen") if name in row)
@@ -123,6 +128,6 @@ def _header(kind: str, row: Mapping[str, Any], seq: int) -> dict[str, Any]:
         "valid_to": row.get("valid_to"),
         "recorded_at": row.get("recorded_at", start),
         "retired_at": row.get("retired_at"),
-        "expires_at": row.get("expires_at"),
+        "expires_at": chunk_expiry(row),
         "seq": seq,
     }

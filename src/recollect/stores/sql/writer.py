@@ -1,5 +1,6 @@
 """Applies changes to one user's rows inside one transaction. The only writer of records."""
 
+import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Append, Change, Put, Remove, Revise, TurnDraft
+from recollect.model.changes import Append, Change, Expect, Put, Remove, Revise, TurnDraft
 from recollect.model.records import (
     BY_KIND,
     SEARCHABLE,
@@ -24,8 +25,8 @@ from recollect.ports.store import Applied
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import check_id, encode_fields, encode_number, from_row, link_fields, to_row
-from recollect.stores.sql.indexing import Indexer
-from recollect.stores.sql.reading import of_kind
+from recollect.stores.sql.indexing import Indexer, chunk_expiry
+from recollect.stores.sql.reading import of_kind, records
 from recollect.stores.sql.rows import UserRows
 
 UNSCRUBBED = "unscrubbed"
@@ -48,7 +49,9 @@ def apply(
                 writer.revise(change)
             case Remove():
                 writer.remove(change)
-            case _:
+            case Expect():
+                writer.expect(change)
+            case list():
                 writer.put(change)
     writer.indexer.flush()
     connection.execute(
@@ -62,9 +65,9 @@ def apply(
     return Applied(seq, tuple(writer.turns), writer.created)
 
 
-def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | list[Put]]:
+def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | Expect | list[Put]]:
     """Neighbouring puts of one kind as a list, so that they become one statement."""
-    joined: list[Append | Revise | Remove | list[Put]] = []
+    joined: list[Append | Revise | Remove | Expect | list[Put]] = []
     for _, run in groupby(changes, lambda c: (type(c), c.record.kind if isinstance(c, Put) else "")):
         puts: list[Put] = []
         for change in run:
@@ -202,9 +205,16 @@ class _Writer:
             if put.chunks is not None:
                 self.indexer.add(put.record.kind, row, searchable_text(put.record), put.chunks)
             elif put.record.id in known and kind.kind in SEARCHABLE:
-                self.indexer.revise(put.record.id, row)
+                self.indexer.revise(put.record.id, {**row, "expires_at": chunk_expiry(row)})
             self._link(put)
         self._insert(table, new)
+
+    def expect(self, change: Expect) -> None:
+        kind, table = BY_KIND[change.kind], schema.RECORD_TABLES[change.kind]
+        found = self._rows.all_in(of_kind(self._rows.select(table), kind), table.c.id, [change.id])
+        stored = records(self._rows, kind, found)
+        if stored != ([] if change.record is None else [change.record]):
+            raise Conflict(f"The {change.kind} {change.id!r} was changed in the meantime: read it again.")
 
     def revise(self, change: Revise) -> None:
         kind = BY_KIND[change.kind]
@@ -220,7 +230,16 @@ class _Writer:
             self._rows.update(table).where(table.c.id == change.id).values(**values, seq=self._seq)
         )
         if change.kind in SEARCHABLE:
-            self.indexer.revise(change.id, values)
+            self.indexer.revise(change.id, values | self._expiry(kind, change.id, values))
+
+    def _expiry(self, kind: type[Record], id: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """When the chunks of a memory expire: as it says, or never while it is pinned."""
+        if not issubclass(kind, MemoryRecord) or not {"pinned", "expires_at"} & changed.keys():
+            return {}
+        table = schema.memories
+        statement = self._rows.select(table, table.c.pinned, table.c.expires_at).where(table.c.id == id)
+        (row,) = self._rows.all(statement)
+        return {"expires_at": chunk_expiry(row)}
 
     def remove(self, change: Remove) -> None:
         kind, table = BY_KIND[change.kind], schema.RECORD_TABLES[change.kind]
@@ -234,6 +253,8 @@ class _Writer:
         if kind is not Conversation:  # its id is a name, which something else may have as its id
             self._unlink(ids)
             self._rows.delete_in(schema.links, schema.links.c.target, ids)
+        if kind is Conversation:  # named by its caller, so even the name may tell something
+            ids = [hashlib.sha256(id.encode()).hexdigest() for id in ids]
         self.indexer.note_gone(change.kind, ids)
         self._mark_unscrubbed()
 

@@ -157,6 +157,7 @@ def _engine(path: Path) -> Engine:
         URL.create("sqlite+pysqlite", database=str(path.absolute())),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
         connect_args={"timeout": BUSY_SECONDS},
+        hide_parameters=True,  # no content in tracebacks and logs
         pool_size=8,
         max_overflow=-1,
     )

@@ -163,7 +163,7 @@ class Columns:
         current = self.expires_at > now
         if filter.as_of is None and filter.known_at is None:
             return current & (self.retired_at == NEVER) & (self.valid_to > now)
-        known_at = now if filter.known_at is None else encode_time(filter.known_at)
+        known_at = NEVER if filter.known_at is None else encode_time(filter.known_at)
         as_of = known_at if filter.as_of is None else encode_time(filter.as_of)
         retired_later = (self.retired_at > known_at) & (self.retired_at != NEVER)
         open_then = (self.valid_to > as_of) | retired_later
