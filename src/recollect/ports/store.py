@@ -43,7 +43,7 @@ class Applied:
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
     """A record that changed, or with `deleted` one that is gone. Of a conversation that is gone only
-    the SHA-256 of its id is kept, because its id is a name."""
+    a keyed hash of its id (HMAC-SHA256, by `secret`) is kept, because its id is a name."""
 
     seq: int
     kind: str

@@ -1,6 +1,6 @@
 """Applies changes to one user's rows inside one transaction. The only writer of records."""
 
-import hashlib
+import hmac
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def apply(
     rows = UserRows(connection, user)
     row = _lock_user(backend, rows)
     seq: int = row["seq"] + 1
-    writer = _Writer(rows, seq, Indexer(backend, rows, row, seq, space))
+    writer = _Writer(rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
     for change in _joined(changes):
         match change:
             case Append():
@@ -111,9 +111,10 @@ def next_number(connection: Connection) -> int:
 
 
 class _Writer:
-    def __init__(self, rows: UserRows, seq: int, indexer: Indexer) -> None:
+    def __init__(self, rows: UserRows, seq: int, secret: str, indexer: Indexer) -> None:
         self._rows = rows
         self._seq = seq
+        self._secret = bytes.fromhex(secret)
         self.indexer = indexer
         self.turns: list[Turn] = []
         self.created = 0
@@ -254,7 +255,7 @@ class _Writer:
             self._unlink(ids)
             self._rows.delete_in(schema.links, schema.links.c.target, ids)
         if kind is Conversation:  # named by its caller, so even the name may tell something
-            ids = [hashlib.sha256(id.encode()).hexdigest() for id in ids]
+            ids = [hmac.digest(self._secret, id.encode(), "sha256").hex() for id in ids]
         self.indexer.note_gone(change.kind, ids)
         self._mark_unscrubbed()
 
