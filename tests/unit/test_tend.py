@@ -123,3 +123,16 @@ def test_the_background_survives_what_it_did_not_expect(
     assert recovered.wait(timeout=30)
     memory.close()
     assert "The background failed and goes on" in caplog.text
+
+
+def test_a_conversation_with_nothing_in_it_is_nothing_to_tend(
+    derek: ScopedMemory, memory: Memory, embedder: SwitchedEmbedder
+) -> None:
+    """A8: no turns, or turns without words, give nothing to work on."""
+    assert derek.record_many([]) == []
+    assert derek.counts() == {}
+    derek.record("assistant", "", conversation="silent")
+    derek.record("user", " \n\t", conversation="silent")
+    assert [outcome.done for outcome in memory.tend()] == [0, 0, 0]
+    assert derek.counts() == {"conversation": 1, "turn": 2}
+    assert embedder.seen == []
