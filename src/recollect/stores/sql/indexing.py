@@ -18,6 +18,8 @@ from recollect.text.analyse import terms
 COPIED = ("channel", "agent", "confidence", "valid_from", "valid_to", "retired_at", "expires_at")
 """Columns of a record that its chunks repeat, so that filters need no join."""
 
+_SPACES = select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions)
+
 
 class Indexer:
     """The search entries of one user, inside one transaction of theirs."""
@@ -33,7 +35,7 @@ class Indexer:
         self.documents: int = user["documents"]
         self.terms: int = user["terms"]
         self._space = space
-        self._spaces = _spaces(rows.connection)
+        self._spaces = _spaces(rows.connection, space)
         self._chunks: list[dict[str, Any]] = []
         self._vectors: list[dict[str, Any]] = []
         self._texts: list[tuple[int, list[str]]] = []
@@ -50,11 +52,7 @@ class Indexer:
             )
             self._texts.append((doc, words))
             vector = None if chunk.vector is None else self._encoded(chunk)
-            for space, (model, dimensions) in self._spaces.items():
-                ours = self._space is not None and (self._space.model, self._space.dimensions) == (
-                    model,
-                    dimensions,
-                )
+            for space, ours in self._spaces.items():
                 self._vectors.append({"space": space, "doc": doc, "vector": vector if ours else None})
             self.documents += 1
             self.terms += len(words)
@@ -84,7 +82,7 @@ class Indexer:
         if changed:
             self.flush()
             table = schema.chunks
-            self._rows.connection.execute(
+            self._rows.run(
                 self._rows.update(table).where(table.c.owner == owner).values(**changed, seq=self._seq)
             )
 
@@ -101,10 +99,10 @@ class Indexer:
         return encode_vector(vector)
 
 
-def _spaces(connection: Connection) -> dict[int, tuple[str, int]]:
-    table = schema.spaces
-    found = connection.execute(select(table.c.id, table.c.model, table.c.dimensions))
-    return {id: (model, dimensions) for id, model, dimensions in found}
+def _spaces(connection: Connection, space: Space | None) -> dict[int, bool]:
+    """The spaces that chunks have vectors in, and whether that is the one given."""
+    given = None if space is None else (space.model, space.dimensions)
+    return {id: (model, dimensions) == given for id, model, dimensions in connection.execute(_SPACES)}
 
 
 def chunk_expiry(row: Mapping[str, Any]) -> int | None:

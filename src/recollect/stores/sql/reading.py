@@ -1,6 +1,7 @@
 """Rows to records, and the conditions to find them by."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
@@ -9,11 +10,12 @@ from recollect.model.records import BY_KIND, MemoryRecord, Record, searchable_te
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.codec import encode_fields, from_row, link_fields
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.rows import UserRows, own_select
 
 R = TypeVar("R", bound=Record)
 
 
+@lru_cache(maxsize=256)
 def of_kind(statement: Select[Any], kind: type[Record]) -> Select[Any]:
     """Memories of all kinds share a table."""
     if issubclass(kind, MemoryRecord):
@@ -63,12 +65,12 @@ def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]]) -
     return [from_row(kind, row, links.get(row["id"], {})) for row in found]
 
 
+_LINKS = own_select(schema.links).order_by(schema.links.c.owner, schema.links.c.name, schema.links.c.place)
+
+
 def linked(rows: UserRows, owners: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
     """What each owner links to, by the name of the link."""
-    table = schema.links
-    found = rows.all_in(
-        rows.select(table).order_by(table.c.owner, table.c.name, table.c.place), table.c.owner, owners
-    )
+    found = rows.all_in(_LINKS, schema.links.c.owner, owners)
     links: dict[str, dict[str, tuple[str, ...]]] = {}
     for row in found:
         by_name = links.setdefault(row["owner"], {})

@@ -127,7 +127,7 @@ class SqlStore:
         if not owner or not found:
             totals = rows.select(table, func.count(), func.coalesce(func.sum(table.c.terms), 0))
             documents, words = rows.all(totals)[0].values()
-            connection.execute(rows.update(schema.users).values(documents=documents, terms=words))
+            rows.run(rows.update(schema.users).values(documents=documents, terms=words))
             return 0, after
         text_of = texts(rows, found)
         documents = [(r["doc"], terms(text_of[r["owner"]][r["start"] : r["stop"]])) for r in found]
@@ -136,7 +136,7 @@ class SqlStore:
         self._backend.remove_text(connection, number, [doc for doc, _ in documents])
         self._backend.add_text(connection, number, documents)
         for doc, words in documents:
-            connection.execute(rows.update(table).where(table.c.doc == doc).values(terms=len(words)))
+            rows.run(rows.update(table).where(table.c.doc == doc).values(terms=len(words)))
         return len(found), found[-1]["doc"]
 
     # Erasure

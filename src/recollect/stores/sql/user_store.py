@@ -123,29 +123,24 @@ class SqlUserStore:
 
     def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
         def work(connection: Connection) -> None:
-            rows = UserRows(connection, self._user)
-            table = schema.usage
-            known = {r["id"]: r for r in rows.all_in(rows.select(table), table.c.id, list(ids))}
-            new: list[dict[str, Any]] = []
-            for id, (kind, times, at) in ids.items():
-                last = encode_time(at)
-                if id not in known:
-                    new.append(
-                        {"id": id, "kind": kind, "count": times, "since_renewal": times, "last_at": last}
-                    )
-                    continue
-                values = {
-                    "count": table.c.count + times,
-                    "since_renewal": table.c.since_renewal + times,
-                    "last_at": max(last, known[id]["last_at"]),
-                }
-                connection.execute(rows.update(table).where(table.c.id == id).values(values))
-            chunks = schema.chunks
-            alive = rows.all_in(
-                rows.select(chunks, chunks.c.owner), chunks.c.owner, [row["id"] for row in new]
-            )
-            living = {row["owner"] for row in alive}
-            rows.insert(table, [row for row in new if row["id"] in living])
+            rows, table, chunks = UserRows(connection, self._user), schema.usage, schema.chunks
+            living = rows.all_in(rows.select(chunks, chunks.c.owner), chunks.c.owner, list(ids))
+            known = {row["id"]: row for row in rows.all_in(rows.select(table), table.c.id, list(ids))}
+            counted: list[dict[str, Any]] = []
+            for id in {row["owner"] for row in living}:
+                kind, times, at = ids[id]
+                old = known.get(id, {"count": 0, "since_renewal": 0, "last_at": 0})
+                counted.append(
+                    {
+                        "id": id,
+                        "kind": kind,
+                        "count": old["count"] + times,
+                        "since_renewal": old["since_renewal"] + times,
+                        "last_at": max(encode_time(at), old["last_at"]),
+                    }
+                )
+            rows.delete_in(table, table.c.id, [row["id"] for row in counted])
+            rows.insert(table, counted)
 
         self._backend.write(work)
 
@@ -190,7 +185,7 @@ class SqlUserStore:
                 return True
             if rows.all(rows.select(schema.tombstones, schema.tombstones.c.id).limit(1)):
                 return False
-            connection.execute(rows.update(schema.users).values(secret=secret.hex()))
+            rows.run(rows.update(schema.users).values(secret=secret.hex()))
             return True
 
         self.secret()
@@ -229,10 +224,10 @@ class SqlUserStore:
                 filled = rows.update(table).where(
                     table.c.space == space_id(space), table.c.doc == doc, schema.waiting
                 )
-                done += connection.execute(filled.values(vector=vector)).rowcount
+                done += rows.run(filled.values(vector=vector)).rowcount
                 table = schema.chunks
-                connection.execute(rows.update(table).where(table.c.doc == doc).values(seq=seq))
-            connection.execute(rows.update(schema.users).values(seq=seq))
+                rows.run(rows.update(table).where(table.c.doc == doc).values(seq=seq))
+            rows.run(rows.update(schema.users).values(seq=seq))
             return done
 
         return self._backend.write(work)
@@ -247,7 +242,7 @@ class SqlUserStore:
             self._backend.remove_text(connection, user[0]["number"], docs)
             counts = {kind: _count(rows, BY_KIND[kind]) for kind in schema.RECORD_TABLES}
             for table in schema.USER_TABLES:
-                connection.execute(rows.delete(table))
+                rows.run(rows.delete(table))
             mark_unscrubbed(connection)
             return {kind: count for kind, count in counts.items() if count}
 
@@ -257,4 +252,4 @@ class SqlUserStore:
 def _count(rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
     table = schema.RECORD_TABLES[kind.kind]
     statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(kind, where))
-    return rows.connection.execute(statement).scalar_one()
+    return rows.run(statement).scalar_one()

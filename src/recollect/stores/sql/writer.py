@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Table, select, update
+from sqlalchemy import Connection, Table, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import Append, Change, Expect, Put, Remove, Revise, TurnDraft
@@ -27,10 +27,20 @@ from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import check_id, encode_fields, encode_number, from_row, link_fields, to_row
 from recollect.stores.sql.indexing import Indexer, chunk_expiry
 from recollect.stores.sql.reading import of_kind, records
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.rows import UserRows, own_update
 
 UNSCRUBBED = "unscrubbed"
 NEXT_USER = "next_user"
+
+_CHANGING = ("next_index", "started_at", "last_at", "title", "seq")
+_SAVE = (
+    own_update(schema.conversations)
+    .where(schema.conversations.c.id == bindparam("which"))
+    .values({name: bindparam(f"new_{name}") for name in _CHANGING})
+)
+_SETTLE = own_update(schema.users).values(
+    {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
+)
 
 
 def apply(
@@ -54,13 +64,12 @@ def apply(
             case list():
                 writer.put(change)
     writer.indexer.flush()
-    connection.execute(
-        rows.update(schema.users).values(
-            seq=seq,
-            next_doc=writer.indexer.next_doc,
-            documents=writer.indexer.documents,
-            terms=writer.indexer.terms,
-        )
+    rows.run(
+        _SETTLE,
+        new_seq=seq,
+        new_next_doc=writer.indexer.next_doc,
+        new_documents=writer.indexer.documents,
+        new_terms=writer.indexer.terms,
     )
     return Applied(seq, tuple(writer.turns), writer.created)
 
@@ -133,13 +142,7 @@ class _Writer:
                 continue
             turn = _placed(draft, index)
             row = to_row(turn)
-            conversations[draft.conversation] = replace(
-                conversation,
-                next_index=max(conversation.next_index, index + 1),
-                started_at=min(conversation.started_at, draft.at),
-                last_at=max(conversation.last_at, draft.at),
-                title=draft.title or conversation.title,
-            )
+            conversations[draft.conversation] = _grown(conversation, draft, index)
             new.append(row)
             self.indexer.add("turn", row, turn.content, draft.chunks)
             self.turns.append(turn)
@@ -155,9 +158,8 @@ class _Writer:
         for conversation in conversations:
             if conversation.id in known:
                 row = {**to_row(conversation), "seq": self._seq}
-                self._rows.connection.execute(
-                    self._rows.update(table).where(table.c.id == conversation.id).values(row)
-                )
+                changed = {f"new_{name}": row[name] for name in _CHANGING}
+                self._rows.run(_SAVE, which=row["id"], **changed)
 
     def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
         """The conversations as far as they exist."""
@@ -227,7 +229,7 @@ class _Writer:
             raise Invalid(f"A {change.kind} needs a value for {empty[0]!r}.")
         if not self._known(kind, [change.id]):
             raise NotFound(f"There is no {change.kind} {change.id!r}.")
-        self._rows.connection.execute(
+        self._rows.run(
             self._rows.update(table).where(table.c.id == change.id).values(**values, seq=self._seq)
         )
         if change.kind in SEARCHABLE:
@@ -305,6 +307,16 @@ def _opened(draft: TurnDraft) -> Conversation:
         title=draft.title,
         started_at=draft.at,
         last_at=draft.at,
+    )
+
+
+def _grown(conversation: Conversation, draft: TurnDraft, index: int) -> Conversation:
+    return replace(
+        conversation,
+        next_index=max(conversation.next_index, index + 1),
+        started_at=min(conversation.started_at, draft.at),
+        last_at=max(conversation.last_at, draft.at),
+        title=draft.title or conversation.title,
     )
 
 

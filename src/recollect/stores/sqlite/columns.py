@@ -43,7 +43,7 @@ class Columns:
             "kind": {kind: code for code, kind in enumerate(SEARCHABLE)},
             "role": {role: code for code, role in enumerate((*Role, None))},
         }
-        self.owners: list[str] = []
+        self._owners: list[str] = []
         self.count = 0
         self.dead = 0
 
@@ -60,10 +60,14 @@ class Columns:
     @property
     def size(self) -> int:
         arrays = (*self._buffers.values(), self._vectors, self._alive, self._place)
-        return sum(array.nbytes for array in arrays) + 100 * len(self.owners)
+        return sum(array.nbytes for array in arrays) + 100 * len(self._owners)
 
-    def kind_of(self, place: int) -> str:
-        return SEARCHABLE[int(self._buffers["kind"][place])]
+    def kinds_of(self, places: NDArray[np.int64]) -> list[str]:
+        return [SEARCHABLE[code] for code in self._buffers["kind"][places].tolist()]
+
+    def owners_of(self, places: NDArray[np.int64]) -> list[str]:
+        owners = self._owners
+        return [owners[place] for place in places.tolist()]
 
     def places(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where each of the documents is; -1 for one that is not here."""
@@ -112,8 +116,8 @@ class Columns:
             place[: len(self._place)] = self._place
             self._place = place
         self._place[docs] = np.arange(start, stop)
-        del self.owners[start:]
-        self.owners.extend(row["owner"] for row in rows)
+        del self._owners[start:]
+        self._owners.extend(row["owner"] for row in rows)
         self.count = stop
 
     def _append_vectors(self, blobs: Sequence[bytes | None], start: int, stop: int) -> None:

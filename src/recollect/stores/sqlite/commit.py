@@ -56,8 +56,11 @@ class GroupCommit:
             with self._connect() as connection:
                 try:
                     connection.exec_driver_sql("BEGIN IMMEDIATE")
-                    for job in batch:
-                        _run(connection, job)
+                    if len(batch) == 1:
+                        batch[0].result = batch[0].work(connection)
+                    else:
+                        for job in batch:
+                            _run(connection, job)
                     connection.exec_driver_sql("COMMIT")
                 except BaseException:
                     roll_back(connection)

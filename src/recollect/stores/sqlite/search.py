@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam
 
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.stores.sql import schema
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.rows import UserRows, own_select
 from recollect.stores.sqlite.columns import Columns
 from recollect.stores.sqlite.text import occurrences
 from recollect.text.bm25 import Postings, scores
@@ -37,25 +37,30 @@ class Snapshot:
         """The best by vector and the best by words, each with both scores."""
         columns = self.columns
         allowed = columns.allowed(search.filter)
+        chosen = np.empty(0, np.int64)
         similarity = self._similarities(search)
-        chosen: set[int] = set()
         if similarity is not None:
             near = np.where(allowed & columns.has_vector, similarity, -np.inf)
-            chosen.update(i for i in _best(near, search.limit) if near[i] >= search.threshold)
-        text = np.zeros(0, np.float32)
+            best = _best(near, search.limit)
+            chosen = best[near[best] >= search.threshold]
+        text = None
         if self.postings:
             text = np.where(allowed, scores(self.postings, columns.terms, self.documents, self.terms), 0)
-            chosen.update(i for i in _best(text, search.limit) if text[i] > 0)
+            best = _best(text, search.limit)
+            chosen = np.union1d(chosen, best[text[best] > 0])
+        nothing = [0.0] * len(chosen)
         return [
-            Candidate(
-                columns.kind_of(i),
-                columns.owners[i],
-                int(columns.start[i]),
-                int(columns.stop[i]),
-                float(similarity[i]) if similarity is not None and columns.has_vector[i] else None,
-                float(text[i]) if len(text) else 0.0,
+            Candidate(kind, owner, start, stop, near if has else None, words)
+            for kind, owner, start, stop, has, near, words in zip(
+                columns.kinds_of(chosen),
+                columns.owners_of(chosen),
+                columns.start[chosen].tolist(),
+                columns.stop[chosen].tolist(),
+                [False] * len(chosen) if similarity is None else columns.has_vector[chosen].tolist(),
+                nothing if similarity is None else similarity[chosen].tolist(),
+                nothing if text is None else text[chosen].tolist(),
+                strict=True,
             )
-            for i in chosen
         ]
 
     def _similarities(self, search: Search) -> NDArray[np.float32] | None:
@@ -70,12 +75,13 @@ class Snapshot:
         return (cosine - self.space.unrelated) / (1.0 - self.space.unrelated)
 
 
-def _best(values: NDArray[np.float32], limit: int) -> list[int]:
+def _best(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Where the greatest values are, in no order."""
     if limit <= 0:
-        return []
+        return np.empty(0, np.int64)
     if len(values) <= limit:
-        return list(range(len(values)))
-    return np.argpartition(values, -limit)[-limit:].tolist()
+        return np.arange(len(values))
+    return np.argpartition(values, -limit)[-limit:]
 
 
 @dataclass(slots=True)
@@ -84,6 +90,7 @@ class _Cached:
     space_id: int | None
     seq: int
     columns: Columns
+    size: int = 0
 
 
 class Searcher:
@@ -93,26 +100,27 @@ class Searcher:
         self._limit = cache_bytes
         self._lock = threading.Lock()
         self._cached: OrderedDict[str, _Cached] = OrderedDict()
+        self._size = 0
         self._locks: dict[str, threading.Lock] = {}
 
     @property
     def cached_bytes(self) -> int:
-        with self._lock:
-            return sum(cached.columns.size for cached in self._cached.values())
+        return self._size
 
     def snapshot(self, connection: Connection, user: str, search: Search) -> Snapshot | None:
         """The user's chunks as of this transaction; None for a user with nothing stored."""
         rows = UserRows(connection, user)
-        found = rows.all(rows.select(schema.users))
+        found = rows.all(_STATE)
         if not found:
             self._drop(user)
             return None
         row = found[0]
-        space_id, space = _active_space(connection)
-        columns = self._current(rows, row["number"], row["seq"], space_id, space)
-        postings = [
-            _postings(connection, row["number"], term, columns) for term in dict.fromkeys(search.terms)
-        ]
+        space = None
+        if row["id"] is not None:
+            space = Space(row["model"], row["dimensions"], row["unrelated"])
+        columns = self._current(rows, row["number"], row["seq"], row["id"], space)
+        terms = list(dict.fromkeys(search.terms))
+        postings = [_postings(found, columns) for found in occurrences(connection, row["number"], terms)]
         return Snapshot(
             columns, [p for p in postings if len(p.places)], row["documents"], row["terms"], space
         )
@@ -125,9 +133,9 @@ class Searcher:
         with lock:
             with self._lock:
                 cached = self._cached.get(rows.user)
-            if cached is None or (cached.number, cached.space_id) != (number, space_id) or cached.seq > seq:
+            if cached is None or (cached.number, cached.space_id) != (number, space_id):
                 cached = _Cached(number, space_id, 0, Columns(space.dimensions if space else 0))
-            if cached.seq < seq:
+            if cached.seq < seq:  # a search that began earlier takes the newer state as it is
                 cached = _refreshed(rows, cached, seq)
                 if cached.columns.dead > max(1000, cached.columns.count // 2):
                     empty = Columns(space.dimensions if space else 0)
@@ -137,48 +145,64 @@ class Searcher:
 
     def _keep(self, user: str, cached: _Cached) -> None:
         with self._lock:
-            self._cached[user] = cached
+            known = self._cached.get(user)
+            if known is not cached:
+                cached.size = cached.columns.size
+                self._size += cached.size - (known.size if known else 0)
+                self._cached[user] = cached
             self._cached.move_to_end(user)
-            total = sum(c.columns.size for c in self._cached.values())
-            while total > self._limit and len(self._cached) > 1:
-                _, dropped = self._cached.popitem(last=False)
-                total -= dropped.columns.size
+            while self._size > self._limit and len(self._cached) > 1:
+                dropped, old = self._cached.popitem(last=False)
+                self._size -= old.size
+                self._locks.pop(dropped, None)
 
     def _drop(self, user: str) -> None:
         with self._lock:
-            self._cached.pop(user, None)
+            if (known := self._cached.pop(user, None)) is not None:
+                self._size -= known.size
+            self._locks.pop(user, None)
+
+
+_SPACES, _CHUNKS, _VECTORS, _GONE = schema.spaces, schema.chunks, schema.vectors, schema.deletions
+_STATE = own_select(
+    schema.users,
+    schema.users.c.number,
+    schema.users.c.seq,
+    schema.users.c.documents,
+    schema.users.c.terms,
+    _SPACES.c.id,
+    _SPACES.c.model,
+    _SPACES.c.dimensions,
+    _SPACES.c.unrelated,
+).select_from(schema.users.outerjoin(_SPACES, _SPACES.c.active))
+_EVERY = own_select(_CHUNKS, *_CHUNKS.c, _VECTORS.c.vector).select_from(
+    _CHUNKS.outerjoin(
+        _VECTORS,
+        (_VECTORS.c.user_id == _CHUNKS.c.user_id)
+        & (_VECTORS.c.space == bindparam("space"))
+        & (_VECTORS.c.doc == _CHUNKS.c.doc),
+    )
+)
+# Without an order the few new rows are found by their number; with one, SQLite would read them all.
+_NEWER = _EVERY.where(_CHUNKS.c.seq > bindparam("since"))
+_GONE_SINCE = own_select(_GONE, _GONE.c.id).where(_GONE.c.seq > bindparam("since"), _GONE.c.kind == "chunk")
 
 
 def _refreshed(rows: UserRows, cached: _Cached, seq: int) -> _Cached:
     """The columns with everything that changed since they were last read."""
-    chunks, vectors, gone = schema.chunks, schema.vectors, schema.deletions
-    joined = chunks.outerjoin(
-        vectors,
-        (vectors.c.user_id == chunks.c.user_id)
-        & (vectors.c.space == (cached.space_id or 0))
-        & (vectors.c.doc == chunks.c.doc),
-    )
-    changed = rows.all(
-        rows.select(chunks, *chunks.c, vectors.c.vector)
-        .select_from(joined)
-        .where(chunks.c.seq > cached.seq)
-        .order_by(chunks.c.doc)
-    )
-    deleted: list[int] = []
-    if cached.seq:
-        statement = rows.select(gone, gone.c.id).where(gone.c.seq > cached.seq, gone.c.kind == "chunk")
-        deleted = [int(row["id"]) for row in rows.all(statement)]
-    return _Cached(cached.number, cached.space_id, seq, cached.columns.extended(changed, deleted))
+    space = cached.space_id or 0
+    if not cached.seq:
+        changed, gone = rows.all(_EVERY, space=space), []
+    else:
+        changed = rows.all(_NEWER, space=space, since=cached.seq)
+        gone = [int(row["id"]) for row in rows.all(_GONE_SINCE, since=cached.seq)]
+    return _Cached(cached.number, cached.space_id, seq, cached.columns.extended(changed, gone))
 
 
-def _active_space(connection: Connection) -> tuple[int | None, Space | None]:
-    table = schema.spaces
-    row = connection.execute(select(table).where(table.c.active)).one_or_none()
-    return (None, None) if row is None else (row.id, Space(row.model, row.dimensions, row.unrelated))
-
-
-def _postings(connection: Connection, number: int, term: str, columns: Columns) -> Postings:
-    docs, counts = np.unique(occurrences(connection, number, term), return_counts=True)
-    places = columns.places(docs)
+def _postings(occurrences: NDArray[np.int64], columns: Columns) -> Postings:
+    """Documents with how often they occur, from documents that repeat, in order."""
+    firsts = np.flatnonzero(np.diff(occurrences, prepend=-1))
+    places = columns.places(occurrences[firsts])
+    counts = np.diff(firsts, append=len(occurrences))
     known = places >= 0
     return Postings(places[known], counts[known])

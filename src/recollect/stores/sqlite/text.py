@@ -16,7 +16,8 @@ from recollect.stores.sql.codec import encode_text
 _DOCUMENT_BITS = 32
 _DOCUMENT_MASK = (1 << _DOCUMENT_BITS) - 1
 
-_POSTINGS = f"SELECT group_concat(doc & {_DOCUMENT_MASK}) FROM texts_terms WHERE term = ?"
+_POSTINGS = f"(SELECT group_concat(doc & {_DOCUMENT_MASK}) FROM texts_terms WHERE term = ?)"
+_TERMS_AT_ONCE = 32
 
 
 def create_text(connection: Connection) -> None:
@@ -48,10 +49,13 @@ def clear_text(connection: Connection) -> None:
     create_text(connection)
 
 
-def occurrences(connection: Connection, number: int, term: str) -> NDArray[np.int64]:
-    """The user's documents with the term, ascending, once for each time it occurs."""
-    found = connection.exec_driver_sql(_POSTINGS, (encode_text(f"{number}_{term}"),)).scalar()
-    return np.fromstring(found or "", np.int64, sep=",")
+def occurrences(connection: Connection, number: int, terms: Sequence[str]) -> Iterator[NDArray[np.int64]]:
+    """For each term the user's documents with it, ascending, once for each time it occurs."""
+    for start in range(0, len(terms), _TERMS_AT_ONCE):
+        some = [encode_text(f"{number}_{term}") for term in terms[start : start + _TERMS_AT_ONCE]]
+        statement = f"SELECT {', '.join([_POSTINGS] * len(some))}"
+        for found in connection.exec_driver_sql(statement, tuple(some)).one():
+            yield np.fromstring(found or "", np.int64, sep=",")
 
 
 def text_disagreements(connection: Connection) -> Iterator[tuple[str, int]]:
