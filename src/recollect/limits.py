@@ -1,6 +1,7 @@
 """The checks every input from outside goes through, each with an error that says what to do."""
 
 import json
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -68,13 +69,13 @@ def check_text(name: str, value: str | None) -> str | None:
 def check_vector(given: Any, space: Space | None) -> NDArray[np.float32]:
     """The vector at length one, like those an embedder gives."""
     try:
-        vector = np.asarray(given, np.float64)
+        vector = np.asarray(given, np.float32)
     except (TypeError, ValueError):
         raise Invalid("A vector must be a list of numbers.") from None
     wanted = (space.dimensions,) if space else vector.shape[:1]
     if vector.ndim != 1 or vector.shape != wanted:
         raise Invalid(f"The vector has shape {vector.shape}; {wanted} was expected.")
-    length = np.linalg.norm(vector)
-    if not 0 < length < np.inf:
+    length = math.sqrt(np.dot(vector, vector))
+    if not 0 < length < math.inf:
         raise Invalid("A vector must have finite numbers, not all of them zero.")
-    return (vector / length).astype(np.float32)
+    return vector / np.float32(length)

@@ -3,7 +3,6 @@
 import secrets
 import threading
 from collections.abc import Callable
-from uuid import UUID
 
 from recollect.ports.clock import Clock
 
@@ -26,6 +25,7 @@ def id_maker(clock: Clock) -> Callable[[], str]:
                 counter += 1
             low = counter << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
             value = millisecond << 80 | 0x7 << 76 | (low >> 62) << 64 | 0b10 << 62 | low & (1 << 62) - 1
-        return str(UUID(int=value))
+        digits = f"{value:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     return new_id

@@ -24,7 +24,7 @@ STOP_WORDS = frozenset(
 )
 """English words that say nothing of what a question is about. They are indexed, but not searched by."""
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _ACCENT = re.compile("[\u0300-\u036f]")
 # Letters and digits, plus the marks that \w leaves out: Hebrew, Arabic, Indic, Thai, Lao, Tibetan,
 # Myanmar, Khmer vowels and points; then single emoji.
@@ -41,8 +41,10 @@ _UNSPACED = re.compile(
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in order, repeated as often as they occur."""
-    if text.isascii():
-        words = _ASCII_WORD.findall(text.lower())
+    if text.isascii() and "'" not in text:
+        words = text.translate(_ASCII_WORDS).split()
+        if max(map(len, words), default=0) <= TERM_LIMIT:
+            return words
     else:
         words = _split_unspaced(_WORD.findall(_fold(text)))
     return [_trim(word) if "'" in word or len(word) > TERM_LIMIT else word for word in words]

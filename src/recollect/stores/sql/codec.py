@@ -28,6 +28,8 @@ LINKS = ("sources", "about", "blocked_by")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+LARGEST = 65504
+"""The largest number of 16 bits."""
 _ESCAPE = "\x10"
 _UNSAFE = re.compile("[\x00\x10\ud800-\udfff]")
 _ESCAPED = re.compile("\x10([0-9a-f]{4})")
@@ -42,6 +44,8 @@ def check_id(id: str) -> str:
 
 def encode_text(text: str) -> str:
     """The text without NUL and lone surrogates; `decode_text` gives it back."""
+    if text.isprintable():  # most are, and it is quick to tell
+        return text
     return _UNSAFE.sub(lambda m: f"{_ESCAPE}{ord(m.group()):04x}", text)
 
 
@@ -86,11 +90,9 @@ def decode_json(text: str) -> Any:
 
 def encode_vector(vector: NDArray[np.float32]) -> bytes:
     """The vector as stored; `Invalid` when it has values that are no numbers there."""
-    with np.errstate(over="ignore"):
-        half = vector.astype("<f2")
-    if not np.isfinite(half).all():
+    if not np.abs(vector).max(initial=0) <= LARGEST:  # also false for what is not a number
         raise Invalid("The vector has values that are not finite numbers, or too large.")
-    return half.tobytes()
+    return vector.astype("<f2").tobytes()
 
 
 def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:

@@ -131,26 +131,28 @@ class _Writer:
     def append(self, drafts: Sequence[TurnDraft]) -> None:
         conversations = self._conversations({draft.conversation for draft in drafts})
         known = set(conversations)
+        next_index = {id: conversation.next_index for id, conversation in conversations.items()}
         taken = self._taken(drafts)
-        new: list[dict[str, Any]] = []
+        new: dict[str, list[Turn]] = {}
+        rows: list[dict[str, Any]] = []
         for draft in drafts:
-            conversation = conversations.get(draft.conversation) or _opened(draft)
-            index = conversation.next_index if draft.index is None else draft.index
+            behind = next_index.get(draft.conversation, 0)
+            index = behind if draft.index is None else draft.index
             place = (draft.conversation, index)
             if draft.index is not None and place in taken:
                 self.turns.append(_unchanged(taken[place], draft))
                 continue
             turn = _placed(draft, index)
-            row = to_row(turn)
-            conversations[draft.conversation] = _grown(conversation, draft, index)
-            new.append(row)
+            rows.append(row := to_row(turn))
             self.indexer.add("turn", row, turn.content, draft.chunks)
-            self.turns.append(turn)
+            next_index[draft.conversation] = max(behind, index + 1)
+            new.setdefault(draft.conversation, []).append(turn)
             taken[place] = turn
-        self._insert(schema.turns, new)
-        self.created += len(new)
-        if new:
-            self._save(known, list(conversations.values()))
+            self.turns.append(turn)
+        self._insert(schema.turns, rows)
+        self.created += len(rows)
+        titles = {d.conversation: d.title for d in drafts if d.title is not None}
+        self._save(known, [_grown(conversations.get(id), turns, titles.get(id)) for id, turns in new.items()])
 
     def _save(self, known: set[str], conversations: Sequence[Conversation]) -> None:
         table = schema.conversations
@@ -299,24 +301,22 @@ def mark_unscrubbed(connection: Connection) -> None:
     connection.execute(update(table).where(table.c.key == UNSCRUBBED).values(value=table.c.value + 1))
 
 
-def _opened(draft: TurnDraft) -> Conversation:
-    return Conversation(
-        id=draft.conversation,
-        channel=draft.channel,
-        agent=draft.agent,
-        title=draft.title,
-        started_at=draft.at,
-        last_at=draft.at,
+def _grown(conversation: Conversation | None, turns: Sequence[Turn], title: str | None) -> Conversation:
+    """The conversation with its new turns, opened by them if need be."""
+    first = turns[0]
+    conversation = conversation or Conversation(
+        id=first.conversation,
+        channel=first.channel,
+        agent=first.agent,
+        started_at=first.at,
+        last_at=first.at,
     )
-
-
-def _grown(conversation: Conversation, draft: TurnDraft, index: int) -> Conversation:
     return replace(
         conversation,
-        next_index=max(conversation.next_index, index + 1),
-        started_at=min(conversation.started_at, draft.at),
-        last_at=max(conversation.last_at, draft.at),
-        title=draft.title or conversation.title,
+        next_index=max(conversation.next_index, *(turn.index + 1 for turn in turns)),
+        started_at=min(conversation.started_at, *(turn.at for turn in turns)),
+        last_at=max(conversation.last_at, *(turn.at for turn in turns)),
+        title=conversation.title if title is None else title,
     )
 
 

@@ -201,8 +201,9 @@ def _refreshed(rows: UserRows, cached: _Cached, seq: int) -> _Cached:
 
 def _postings(occurrences: NDArray[np.int64], columns: Columns) -> Postings:
     """Documents with how often they occur, from documents that repeat, in order."""
-    firsts = np.flatnonzero(np.diff(occurrences, prepend=-1))
-    places = columns.places(occurrences[firsts])
-    counts = np.diff(firsts, append=len(occurrences))
+    new = np.ones(len(occurrences) + 1, np.bool_)
+    np.not_equal(occurrences[1:], occurrences[:-1], out=new[1:-1])
+    bounds = new.nonzero()[0]
+    places = columns.places(occurrences[bounds[:-1]])
     known = places >= 0
-    return Postings(places[known], counts[known])
+    return Postings(places[known], (bounds[1:] - bounds[:-1])[known])
