@@ -125,7 +125,7 @@ def _hits(work: Workspace, fused: Sequence[Fused]) -> list[Hit]:
     """The records behind what was found; one that was erased in the meantime is left out."""
     ids: dict[str, list[str]] = {}
     for found in fused:
-        ids.setdefault(found.kind, []).append(found.id)
+        ids.setdefault(found.chunk.kind, []).append(found.id)
     records: Mapping[str, Record] = {
         record.id: record for kind, wanted in ids.items() for record in work.store.get(BY_KIND[kind], wanted)
     }
@@ -161,7 +161,7 @@ def _hit(found: Fused, record: Record) -> Hit:
         id=record.id,
         kind=record.kind,
         content=text,
-        excerpt=text[slice(*found.span)],
+        excerpt=text[found.chunk.start : found.chunk.stop],
         score=found.score,
         channel=record.channel,
         signals=found.signals,
