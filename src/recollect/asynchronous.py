@@ -8,6 +8,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from recollect.errors import StoreUnavailable
 from recollect.memory import Memory
 from recollect.model.scope import GLOBAL, Scope
 from recollect.scoped import ScopedMemory
@@ -28,7 +29,11 @@ class _Threaded:
         self._threads = threads
 
     async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        try:
+            future = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except RuntimeError:  # the threads have ended with the memory
+            raise StoreUnavailable("The memory was closed: open it again.") from None
+        return await future
 
 
 def _verb(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:

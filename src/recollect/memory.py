@@ -168,12 +168,9 @@ def _usable(store: Store, embedder: Embedder | None) -> Embedder | None:
     """The embedder, if the database's vectors are its own: those of two models do not compare."""
     if embedder is None:
         return None
-    active = store.active_space()
-    if active is None:
-        store.add_space(embedder.space)
-        active = store.active_space()
-    if active is not None and active.compares_with(embedder.space):
+    if store.claim_space(embedder.space):
         return embedder
+    active = store.active_space()
     log.warning(
         "The database was embedded with %s, not %s: recall goes by words only until "
         "`recollect rebuild vectors`.",

@@ -95,10 +95,15 @@ class ScopedMemory:
         return turns.record(self._work, [message])[0]
 
     def record_many(
-        self, messages: Iterable[Message | Mapping[str, Any]], progress: Callable[[int], None] | None = None
+        self,
+        messages: Iterable[Message | Mapping[str, Any]],
+        *,
+        conversation: str | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> builtins.list[Turn]:
-        """Store many turns, in order; each batch of RECOLLECT_BATCH_LIMIT is one transaction."""
-        return turns.record(self._work, messages, progress)
+        """Store many turns, in order; each batch of RECOLLECT_BATCH_LIMIT is one transaction. Those that
+        name no conversation go into `conversation`, the scope's, or a new one."""
+        return turns.record(self._work, messages, progress, conversation)
 
     def record_tool(
         self,
@@ -160,6 +165,7 @@ class ScopedMemory:
         threshold: float | None = None,
         agent: str | None = None,
         conversation: str | None = None,
+        exclude_conversation: str | None = None,
         roles: Sequence[str] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -173,7 +179,8 @@ class ScopedMemory:
 
         `threshold` is the least similarity of what is found by meaning alone (0 unrelated, 1 the
         same); what shares words with the query is found anyway. `as_of` asks what was true at a time,
-        `known_at` what was known then.
+        `known_at` what was known then. `exclude_conversation` leaves out the one that is going on, whose
+        turns the model has in front of it.
         """
         question = pipeline.Question(
             query=query,
@@ -182,6 +189,7 @@ class ScopedMemory:
             threshold=threshold,
             agent=agent,
             conversation=conversation,
+            exclude_conversation=exclude_conversation,
             roles=roles,
             since=since,
             until=until,

@@ -110,8 +110,16 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
         if field.name in values and field.name in _BOUNDS:
             _check(field.name, values[field.name])
     if overrides:
-        raise SettingsError(f"There is no setting {min(overrides)!r}; docs/settings.md lists them all.")
+        names = ", ".join(field.name for field in fields(Settings))
+        raise SettingsError(f"There is no setting {min(overrides)!r}; there are {names}.")
     return Settings(**values)
+
+
+def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Variables that look like settings and are none: most likely misspelt."""
+    known = {PREFIX + field.name.upper() for field in fields(Settings)}
+    found = [name for name in (environment or os.environ) if name.startswith(PREFIX) and name not in known]
+    return sorted(name for name in found if not name.startswith((f"{PREFIX}TEST_", f"{PREFIX}NO_SKIPS")))
 
 
 def _parsed(variable: str, text: str, kind: Any) -> Any:

@@ -13,6 +13,8 @@ Progress = Callable[[int, int, str], None]
 
 def database_file(settings: Settings) -> Path:
     """The file that `settings.db` names."""
+    if settings.db == ":memory:" or not settings.db.strip():
+        raise SettingsError("Memory is kept in a file: give the path of one, for instance memory.db.")
     scheme, separator, _ = settings.db.partition("://")
     if separator and scheme != "sqlite":
         raise SettingsError(
@@ -51,6 +53,8 @@ def open_embedder(settings: Settings, progress: Progress | None = None) -> Embed
         from recollect.models.onnx import open_directory
 
         return open_directory(Path(name).expanduser())
+    if name.startswith(("~", ".")) or "/" in name or "\\" in name:
+        raise SettingsError(f"There is no directory {name} with a model in it (RECOLLECT_EMBEDDER).")
     from recollect.models.local import LocalEmbedder
 
     return LocalEmbedder(name, Path(settings.models), fetch=settings.install_models, progress=progress)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.search import Candidate
-from recollect.recall.fuse import fuse, top
+from recollect.recall.fuse import fuse, ranked
 
 CANDIDATES = st.lists(
     st.builds(
@@ -55,7 +55,7 @@ def test_more_of_either_never_ranks_lower(weight: float, s1: float, s2: float, t
 @given(CANDIDATES, st.integers(1, 10))
 def test_the_best_by_words_keeps_a_place(candidates: list[Candidate], top_k: int) -> None:
     fused = fuse(candidates, 0.6, True)
-    chosen = top(fused, top_k)
+    chosen = ranked(fused, top_k)[:top_k]
     assert len(chosen) == min(top_k, len(fused))
     assert len({f.id for f in chosen}) == len(chosen)
     assert chosen[:1] == fused[:1]

@@ -53,6 +53,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 # Who may touch os.environ.
 ENVIRONMENT_READERS: dict[str, str] = {
     "settings": "every setting is read in one place",
+    "models.onnx": "the runtime's telemetry is switched off by a variable only",
+    "models.install": "pip's temporary files go where their growth can be seen",
 }
 
 

@@ -108,7 +108,6 @@ def test_a_line_over_the_limit(open_memory: OpenMemory, tmp_path: Path, lines: l
     [
         "{}",
         '{"recollect": 99}',
-        '{"recollect": 1}',
         '{"recollect": 1, "secret": "zz"}',
         '{"recollect": 1, "secret": 5}',
     ],

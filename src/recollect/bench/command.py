@@ -16,7 +16,13 @@ from recollect.bench.latency import QUICK, Plan, Stage, run
 from recollect.bench.show import show
 from recollect.bench.subject import Advance
 
-app = typer.Typer(help="How fast it is, on this machine.", no_args_is_help=True)
+app = typer.Typer(help="How fast it is, on this machine.", no_args_is_help=True, rich_markup_mode="rich")
+
+EXAMPLES = (
+    "recollect bench latency --quick",
+    "recollect bench latency --sizes 1000,10000 --others 100000",
+    "recollect bench latency --json > latency.json",
+)
 
 
 @app.callback()
@@ -24,7 +30,7 @@ def _group() -> None:
     """How fast it is, on this machine."""
 
 
-@app.command()
+@app.command(epilog="\n\n".join(("[bold]Examples[/bold]", *(f"  {example}" for example in EXAMPLES))))
 def latency(
     db: Annotated[
         Path | None,
@@ -38,7 +44,9 @@ def latency(
         float | None, typer.Option(help="Seconds after which no more of those are made.")
     ] = None,
     queries: Annotated[int | None, typer.Option(min=1, help="Questions asked at each size.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, some ten seconds.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes, some ten seconds; too small to judge.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Measure recall, record and start-up against bare SQLite and NumPy on the same rows."""

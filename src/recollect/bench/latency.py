@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,10 +30,19 @@ class Plan:
     single_turns: int = 300
     starts: int = 7
     seed: int = 7
+    quick: bool = False
+    """So small that the figures say that it works, not how fast it is."""
 
 
 QUICK = Plan(
-    sizes=(200, 1_000), others=2_000, queries=20, batch_rows=2_000, single_turns=40, starts=2, patience_s=20
+    sizes=(200, 1_000),
+    others=2_000,
+    queries=20,
+    batch_rows=2_000,
+    single_turns=40,
+    starts=2,
+    patience_s=20,
+    quick=True,
 )
 
 
@@ -58,11 +67,14 @@ def run(folder: Path, plan: Plan, stage: Stage) -> dict[str, Any]:
         **_recall(folder, corpus, plan, stage),
     }
     settings |= {"seconds": round(perf_counter() - begun, 1), "peak_rss_mb": peak_rss_mb()}
+    targets = judged(figures)
+    if plan.quick:
+        targets = [replace(target, ok=None) for target in targets]
     names = ("recall", "others", "chat", "record", "startup")
     return {
         "settings": settings,
         **{name: figures[name] for name in names},
-        "targets": [asdict(target) for target in judged(figures)],
+        "targets": [asdict(target) for target in targets],
     }
 
 
@@ -106,13 +118,13 @@ def _recall(folder: Path, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A figure and what it has to reach."""
+    """A figure and what it has to reach; `ok` is None where it is too small to judge."""
 
     name: str
     value: float
     wanted: str
     limit: float
-    ok: bool
+    ok: bool | None
 
 
 def judged(figures: dict[str, Any]) -> list[Target]:
@@ -145,10 +157,9 @@ def _recall_targets(figures: dict[str, Any]) -> Iterable[Target]:
 def _record_targets(record: dict[str, Any]) -> Iterable[Target]:
     singles = record["one_by_one"]
     yield _at_least("record in batches, times bare inserts", record["batches"]["ratio"], 0.5)
-    yield _at_least("record one by one, times bare commits", singles["ratio"], 0.8)
-    yield _at_least(
-        f"record by {singles['threads']} threads, times bare commits", singles["threads_ratio"], 3
-    )
+    small = "times bare commits of one small row"
+    yield _at_least(f"record one by one, {small}", singles["ratio"], 0.8)
+    yield _at_least(f"record by {singles['threads']} threads, {small}", singles["threads_ratio"], 3)
 
 
 def _start_targets(start: dict[str, Any]) -> Iterable[Target]:

@@ -17,6 +17,8 @@ import numpy as np
 T = TypeVar("T")
 
 MiB = 1024 * 1024
+BUSY_LOAD = 0.7
+"""The load of a core from which on it is not ours to measure."""
 
 
 @dataclass(slots=True)
@@ -96,17 +98,24 @@ def file_mb(path: Path) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What it was run on; the load tells how far to trust the milliseconds."""
+    """What it was run on; the load tells whether to trust the milliseconds."""
     load = [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else []
+    cores = os.cpu_count() or 1
     return {
         "system": platform.platform(),
         "processor": _processor(),
-        "cores": os.cpu_count(),
+        "cores": cores,
         "load_before": load,
+        "busy": is_busy(load, cores),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "numpy": np.__version__,
     }
+
+
+def is_busy(load: Sequence[float], cores: int) -> bool:
+    """Whether others took so much of the machine in the last minute that no figure is to be trusted."""
+    return bool(load) and load[0] > BUSY_LOAD * cores
 
 
 def _processor() -> str:

@@ -104,6 +104,7 @@ def measure_commits(folder: Path, corpus: Corpus, count: int, advance: Advance) 
 
 def _commit_figures(one: Times, many: Times, plain: Times, same: Times, count: int) -> dict[str, Any]:
     rate, threads, bare = count / one.total, count * THREADS / many.total, count / plain.total
+    bare_same = len(same.seconds) / same.total
     return {
         "turns": count,
         "per_s": round(rate, 1),
@@ -111,12 +112,15 @@ def _commit_figures(one: Times, many: Times, plain: Times, same: Times, count: i
         "p95_ms": round(one.p95, 3),
         "bare_per_s": round(bare, 1),
         "bare_p50_ms": round(plain.p50, 3),
-        "bare_same_rows_per_s": round(len(same.seconds) / same.total, 1),
+        "bare_same_rows_per_s": round(bare_same, 1),
+        "bare_same_rows_p50_ms": round(same.p50, 3),
         "ratio": ratio(rate, bare),
+        "same_rows_ratio": ratio(rate, bare_same),
         "threads": THREADS,
         "threads_turns": count * THREADS,
         "threads_per_s": round(threads, 1),
         "threads_ratio": ratio(threads, bare),
+        "threads_same_rows_ratio": ratio(threads, bare_same),
     }
 
 

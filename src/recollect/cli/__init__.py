@@ -43,7 +43,7 @@ app = new_app(
     "recollect",
     "Long-term memory for AI agents: recorded verbatim, recalled when it matters, gone when asked.",
     "recollect demo",
-    'recollect record user "My budget for the Hawaii trip is $10,000"',
+    "recollect record user 'My budget for the Hawaii trip is $10,000'",
     """recollect recall "What's my budget for the trip?" """.strip(),
     cls=Root,
     callback=_root,

@@ -14,6 +14,8 @@ from recollect.model.shapes import shapes, to_json
 app = typer.Typer()
 
 LISTED = tuple(kind for kind in BY_KIND if kind != "tombstone")
+INTERNAL = ("mined_to", "next_index", "digest")
+"""Fields that mean something to the library only; with --json they are there."""
 
 Since = Annotated[datetime | None, values.time_option("Only from this time on.")]
 Until = Annotated[datetime | None, values.time_option("Only before this time.")]
@@ -50,7 +52,7 @@ def recall(
 ) -> None:
     """Find the memories that bear on a question; --conversation and --agent narrow it."""
     text = values.content(query)
-    with here.mine() as mine:
+    with here.stored() as mine:
         found = mine.recall(
             text,
             top_k=top_k,
@@ -103,7 +105,7 @@ def list_(
     where = _where(here, kind)
     if kind in MEMORY_KINDS and not history:
         where["superseded_by"] = None
-    with here.mine() as mine:
+    with here.stored() as mine:
         found = mine.list(kind, limit=limit, after=after, oldest_first=oldest_first, **where)
     following = found[-1].id if len(found) == limit else None
     here.answer(
@@ -160,17 +162,21 @@ def conversations(
 ) -> None:
     """List the conversations, by name; --channel and --agent narrow it."""
     where = _where(here, Conversation.kind)
-    with here.mine() as mine:
+    with here.stored() as mine:
         found = mine.list(Conversation.kind, limit=limit, after=after, oldest_first=True, **where)
     rows = [
         (c.id, str(c.next_index), output.local(c.last_at), c.channel, c.title or "")
         for c in found
         if isinstance(c, Conversation)
     ]
-    here.answer(
-        {"conversations": [to_json(c) for c in found], "next": found[-1].id if len(found) == limit else None},
-        lambda: output.table(("conversation", "turns", "last", "channel", "title"), rows),
-    )
+
+    def tell() -> None:
+        output.table(("conversation", "turns", "last", "channel", "title"), rows)
+        if not rows:
+            here.note("There are no conversations here.")
+
+    following = found[-1].id if len(found) == limit else None
+    here.answer({"conversations": [to_json(c) for c in found], "next": following}, tell)
 
 
 @command(app, "recollect show 0195a3c2-…", "recollect show march-15")
@@ -178,7 +184,7 @@ def show(
     here: Here, id: Annotated[str, typer.Argument(metavar="ID", help="An id, or a conversation's name.")]
 ) -> None:
     """Show everything about one record; of a conversation, its turns too."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         record = mine.get(id)
         turns = mine.conversation(id) if isinstance(record, Conversation) else []
     data = to_json(record)
@@ -191,8 +197,12 @@ def _tell_record(record: Record, turns: list[Turn]) -> None:
     data = to_json(record)
     content = data.pop("content", "")
     for name, value in data.items():
-        if value not in (None, "", [], {}):
-            output.line(f"{name:<14} {value if isinstance(value, str) else output.dumps(value)}")
+        if name in INTERNAL or value in (None, "", [], {}):
+            continue
+        at = getattr(record, name, None)
+        if isinstance(at, datetime):
+            value = output.local(at)
+        output.line(f"{name:<14} {value if isinstance(value, str) else output.dumps(value)}")
     if content:
         output.line(f"\n{content}")
     output.cards((_record_labels(turn), turn.content) for turn in turns)
@@ -209,20 +219,27 @@ def timeline(
     limit: Annotated[int, typer.Option(min=1, help="How many events at most.")] = 100,
 ) -> None:
     """Show what was said, learnt, corrected and ended, oldest first."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         events = mine.timeline(entity, since=since, until=until, limit=limit)
-    here.answer(
-        {"events": [output.plain(event) for event in events]},
-        lambda: output.cards(((output.local(e.at), e.what, e.kind, e.id), e.content) for e in events),
-    )
+
+    def tell() -> None:
+        output.cards(((output.local(e.at), e.what, e.kind, e.id), e.content) for e in events)
+        if not events:
+            here.note("Nothing happened yet in the time that was asked for.")
+
+    here.answer({"events": [output.plain(event) for event in events]}, tell)
 
 
 @command(app, "recollect stats", "recollect stats --user derek --json")
 def stats(here: Here) -> None:
     """Count what is stored of one user, kind by kind."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         counts = mine.counts()
-    here.answer(
-        {"user": here.user, "counts": counts},
-        lambda: output.table(("kind", "count"), [(kind, f"{count:,}") for kind, count in counts.items()]),
-    )
+
+    def tell() -> None:
+        if counts:
+            output.table(("kind", "count"), [(kind, f"{count:,}") for kind, count in counts.items()])
+        else:
+            here.note(f"Nothing of {here.user} is stored yet.")
+
+    here.answer({"user": here.user, "counts": counts}, tell)

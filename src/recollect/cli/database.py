@@ -12,7 +12,6 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
-from recollect.errors import NotFound
 from recollect.wiring import database_file
 
 app = new_app(
@@ -25,29 +24,28 @@ app = new_app(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What can be seen of a database file from outside, without opening it as a memory."""
+    """What can be seen of a database file from outside, without opening it as a memory.
+
+    With no schema, no problem and not empty, it is something else's.
+    """
 
     schema: str | None = None
     problem: str | None = None
+    empty: bool = False
 
 
 def look(path: Path) -> Look:
     """Read the schema's version; changes nothing."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return Look(empty=True)
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             return Look(schema=row[0] if row else None)
     except sqlite3.OperationalError as error:
         return Look() if "no such table" in str(error) else Look(problem=str(error))
     except sqlite3.Error as error:
         return Look(problem=str(error))
-
-
-def _existing(here: Here) -> Path:
-    path = database_file(here.settings)
-    if not path.exists():
-        raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
-    return path
 
 
 @command(app, "recollect db path", 'sqlite3 "$(recollect db path)" .schema')
@@ -74,7 +72,7 @@ def migrate(here: Here) -> None:
 @command(app, "recollect db check", "recollect db check --json | jq .problems")
 def check(here: Here) -> None:
     """Read the whole database and say what is wrong with it; exit code 1 when something is."""
-    file = _existing(here)
+    file = here.existing_file()
     with closing(wiring.open_store(here.settings)) as store:
         problems = store.check()
     here.answer(
@@ -88,7 +86,7 @@ def check(here: Here) -> None:
 @command(app, "recollect db stats")
 def stats(here: Here) -> None:
     """Sizes and row counts of the whole database, every user's together."""
-    _existing(here)
+    here.existing_file()
     with closing(wiring.open_store(here.settings)) as store:
         found = store.stats()
     here.answer(found, lambda: output.table(("what", "value"), list(_flat(found))))

@@ -172,7 +172,7 @@ def _forgetting(story: Story, stage: Stage, mine: ScopedMemory) -> None:
     with story.step("Everything is forgotten") as results:
         gone = mine.forget(everything=True)
         found = mine.recall(QUESTION)
-        results += [f"{gone.total} records erased", f"recall finds {_counted(found.hits)}"]
+        results += [f"{output.counted(gone.total, 'record')} erased", f"recall finds {_counted(found.hits)}"]
     with story.step("The files are searched byte by byte for what was said") as results:
         left = stage.traces()
         results.append(f"traces before: {before}, now: {left}")
@@ -183,7 +183,7 @@ def _forgetting(story: Story, stage: Stage, mine: ScopedMemory) -> None:
 
 
 def _counted(hits: Sequence[Any]) -> str:
-    return f"{len(hits)} memories" if hits else "nothing"
+    return output.counted(len(hits), "memory") if hits else "nothing"
 
 
 def _expect(wanted: str, answer: str) -> None:

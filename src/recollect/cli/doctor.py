@@ -1,6 +1,8 @@
 """recollect doctor: what is configured, what works, what is slow or missing."""
 
+import os
 import platform
+import shlex
 import shutil
 import sqlite3
 import statistics
@@ -14,6 +16,7 @@ from typing import Literal
 
 import typer
 
+from recollect import settings as settings_module
 from recollect import wiring
 from recollect.cli import database, models, output
 from recollect.cli.failing import FAILED
@@ -74,6 +77,8 @@ def _checks(here: Here) -> Iterator[Check]:
     except RecollectError as error:
         yield Check("settings", "fail", str(error), "Correct or unset it.")
         return
+    for name in settings_module.unknown_variables():
+        yield Check("settings", "warn", f"{name} is no setting", "Correct or unset it.")
     yield Check("user", "ok", here.user)
     space = yield from _embedder(settings)
     try:
@@ -153,13 +158,14 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
         yield _absent(path)
         return
     seen = database.look(path)
-    if seen.problem is not None:
-        yield Check("database", "fail", f"{path}: {seen.problem}", "Restore it from a backup or an export.")
-        return
-    if seen.schema is None:  # opening it would make it a memory, which is not for us to do
+    if seen.empty:  # opening it would make it a memory, which is not for us to do
         yield Check("database", "warn", f"{path} holds no memory yet", "If it is not meant to, change --db.")
         return
+    if seen.schema is None:
+        yield _unusable(settings, path, seen)
+        return
     yield Check("database", "ok", f"{path}, {_size(path) / MiB:.1f} MiB, schema {seen.schema}")
+    yield from _privacy(path)
     writing = _writing(path)
     yield writing
     if writing.state == "fail":
@@ -169,6 +175,26 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
             yield from _contents(store, space, _size(path))
     except RecollectError as error:
         yield Check("contents", "fail", str(error), "Restore it from a backup or an export.")
+
+
+def _unusable(settings: Settings, path: Path, seen: database.Look) -> Check:
+    """What every other command says of such a file."""
+    reason = "The database holds tables of something else. Give another path."
+    if seen.problem is not None:
+        reason = f"{path}: {seen.problem}"
+        try:
+            wiring.open_store(settings).close()
+        except RecollectError as error:
+            reason = str(error)
+    return Check("database", "fail", reason, "Give another --db, or restore it from a backup or an export.")
+
+
+def _privacy(path: Path) -> Iterator[Check]:
+    """Everybody's memories are in the file; where there are modes, only its owner should read it."""
+    mode = path.stat().st_mode & 0o777
+    if os.name == "posix" and mode & 0o077:
+        reason = f"others on this machine may read {path} (mode {mode:03o})"
+        yield Check("privacy", "warn", reason, f"Run `chmod 600 {shlex.quote(str(path))}`.")
 
 
 def _absent(path: Path) -> Check:
@@ -200,12 +226,15 @@ def _writing(path: Path) -> Check:
 
 def _contents(store: Store, space: Space | None, size: int) -> Iterator[Check]:
     rows = store.stats()["rows"]
-    counts = ", ".join(f"{rows[name]:,} {name}" for name in ("users", "turns", "memories") if name in rows)
-    yield Check("contents", "ok", counts)
+    names = {"users": "user", "turns": "turn", "memories": "memory"}
+    yield Check(
+        "contents", "ok", output.summed({one: rows[many] for many, one in names.items() if many in rows})
+    )
     yield from _soundness(store, size)
     waiting = rows["chunks_waiting_for_a_vector"]
     if waiting:
-        yield Check("vectors", "warn", f"{waiting:,} chunks wait for theirs", "Run `recollect tend`.")
+        chunks = output.counted(waiting, "chunk")
+        yield Check("vectors", "warn", f"{chunks} without one", "Run `recollect tend`.")
     else:
         yield Check("vectors", "ok", "none is missing")
     active = store.active_space()

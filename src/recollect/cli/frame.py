@@ -6,12 +6,15 @@ import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
 from recollect import settings as settings_module
+from recollect import wiring
 from recollect.cli import output
+from recollect.errors import NotFound
 from recollect.memory import Memory
 from recollect.model.scope import GLOBAL
 from recollect.scoped import ScopedMemory
@@ -97,12 +100,8 @@ class Here:
     @contextmanager
     def memory(self, settings: Settings | None = None) -> Generator[Memory]:
         """The memory, open; a model that is fetched on first use shows how far it is."""
-        from recollect import wiring
-
         settings = settings or self.settings
-        embedder = wiring.open_embedder(
-            settings, lambda done, total, label: self.progress(label, done, total)
-        )
+        embedder = wiring.open_embedder(settings, self.fetching)
         with Memory.open(settings.db, embedder=embedder or "none") as memory:
             yield memory
 
@@ -112,9 +111,23 @@ class Here:
 
     @contextmanager
     def mine(self) -> Generator[ScopedMemory]:
-        """The user's own part of the memory, open."""
+        """The user's own part of the memory, open; the database is made when there is none."""
         with self.memory() as memory:
             yield self.scope(memory)
+
+    @contextmanager
+    def stored(self) -> Generator[ScopedMemory]:
+        """The same for commands that need something to be there: they make no database."""
+        self.existing_file()
+        with self.mine() as mine:
+            yield mine
+
+    def existing_file(self) -> Path:
+        """The database's file; `NotFound` when there is none."""
+        path = wiring.database_file(self.settings)
+        if not path.exists() or (path.is_file() and not path.stat().st_size):
+            raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
+        return path
 
     def answer(self, data: Any, human: Callable[[], None]) -> None:
         """Print the result: as JSON when that was asked for, else the way people read it."""
@@ -130,16 +143,26 @@ class Here:
             self.stop_progress()
             output.error_line(text)
 
-    def progress(self, label: str, done: int, total: int | None = None) -> None:
+    def progress(self, label: str, done: int) -> None:
         """How far long work is; shown only to somebody who watches."""
+        self._show(label, done, None, f"{done:,}")
+
+    def fetching(self, done: int, total: int, source: str) -> None:
+        """How far a download is, in bytes. The bar of a source that failed gives way to the next one's."""
+        label = f"Fetching the model: {source}"
+        if self._bars is not None and label not in self._tasks:
+            self.stop_progress()
+        self._show(label, done, total, f"{done / 1e6:.1f} of {total / 1e6:.1f} MB")
+
+    def _show(self, label: str, done: int, total: int | None, amount: str) -> None:
         if self.options.quiet or not output.watched():
             return
         if self._bars is None:
             self._bars = output.bars()
             self._bars.start()
         if label not in self._tasks:
-            self._tasks[label] = self._bars.add_task(output.safe(label), total=total)
-        self._bars.update(self._tasks[label], completed=done, total=total)
+            self._tasks[label] = self._bars.add_task(output.safe(label), amount=amount)
+        self._bars.update(self._tasks[label], completed=done, total=total, amount=amount)
 
     def stop_progress(self) -> None:
         if self._bars is not None:

@@ -9,11 +9,14 @@ import typer
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import NotFound
-from recollect.model.records import MEMORY_KINDS, MemoryRecord
-from recollect.model.shapes import to_json
-from recollect.tend.erase import Forgotten
+from recollect.model.records import BY_KIND, MEMORY_KINDS, Conversation, MemoryRecord, Role, Turn
+from recollect.model.shapes import shapes, to_json
+from recollect.ports.store import UserStore
 
 app = typer.Typer()
+
+KEPT = ("audit", "tombstone")
+"""Nothing that was stored: the record of what was forgotten."""
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.")]
 
@@ -59,8 +62,8 @@ def remember(
 
 @command(
     app,
-    'recollect correct 0195a3c2-… "The budget is $12,500"',
-    'recollect correct 0195a3c2-… "The budget is $12,500" --since 2025-04-02',
+    "recollect correct 0195a3c2-… 'The budget is $12,500'",
+    "recollect correct 0195a3c2-… 'The budget is $12,500' --since 2025-04-02",
 )
 def correct(
     here: Here,
@@ -70,7 +73,7 @@ def correct(
 ) -> None:
     """Replace a memory by what is true now; the old one is kept as what held before."""
     text = values.content(content)
-    with here.mine() as mine:
+    with here.stored() as mine:
         memory = mine.correct(id, text, since=since)
     _answer(here, memory)
 
@@ -80,7 +83,7 @@ def pin(
     here: Here, id: Id, off: Annotated[bool, typer.Option("--off", help="No longer keep it.")] = False
 ) -> None:
     """Keep a memory whatever the retention policy says."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         memory = mine.pin(id, not off)
     _answer(here, memory)
 
@@ -88,7 +91,7 @@ def pin(
 @command(
     app,
     "recollect forget 0195a3c2-… --with-sources",
-    "recollect forget --conversation march-15",
+    "recollect forget --conversation march-15 --dry-run",
     "recollect forget --channel work",
     "recollect forget --all --yes",
 )
@@ -100,11 +103,34 @@ def forget(
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Everything of this user.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
 ) -> None:
     """Erase one record, or without an ID everything of the --conversation, --channel or --agent given.
 
     What was derived from it alone goes too, and no byte of it stays in the files.
     """
+    place = _place(here, id, everything)
+    if not (yes or dry_run or id or sys.stdin.isatty()):
+        raise typer.BadParameter("nobody is here to be asked: add --yes to mean it.", param_hint="--yes")
+    here.existing_file()
+    with here.memory() as memory:
+        if dry_run or not id:
+            would_go = _would_go(memory.store.user(here.user), id, with_sources, place)
+            if dry_run:
+                _tell_dry(here, would_go)
+                return
+            if not yes:
+                _confirm(_question(here, place, would_go))
+        gone = here.scope(memory).forget(id, everything=everything, with_sources=with_sources, **place)
+        pending = memory.store.needs_scrub()
+    here.answer(
+        {"forgotten": dict(gone.counts), "total": gone.total, "bytes_erased": not pending},
+        lambda: output.line(f"Forgotten: {output.summed(gone.counts) or 'nothing, there was nothing'}."),
+    )
+
+
+def _place(here: Here, id: str | None, everything: bool) -> dict[str, str]:
+    """The one place that is to be emptied; none when it is one record, or everything."""
     options = here.options
     places = {"conversation": options.conversation, "channel": options.channel, "agent": options.agent}
     given = {name: value for name, value in places.items() if value} if id is None else {}
@@ -113,28 +139,57 @@ def forget(
             "say what to forget with exactly one of ID, --conversation, --channel, --agent and --all.",
             param_hint="ID",
         )
-    if everything and not yes:
-        _confirm(f"Forget everything {here.user} ever stored in {here.settings.db}?")
-    with here.memory() as memory:
-        gone = here.scope(memory).forget(id, everything=everything, with_sources=with_sources, **given)
-        pending = memory.store.needs_scrub()
-    if given and not gone.total:
-        name, value = next(iter(given.items()))
+    return given
+
+
+def _would_go(store: UserStore, id: str | None, with_sources: bool, place: dict[str, str]) -> dict[str, int]:
+    """What is named, kind by kind; what goes because it was derived from that alone is not counted."""
+    if id is not None:
+        return _would_go_with(store, id, with_sources)
+    counts: dict[str, int] = {}
+    for kind, type in BY_KIND.items():
+        if kind in KEPT:
+            continue
+        if type is Conversation and "conversation" in place:
+            counts[kind] = len(store.get(type, [place["conversation"]]))
+        elif {field.name for field in shapes(type)} >= place.keys():
+            counts[kind] = store.count(type, place)
+    found = {kind: count for kind, count in counts.items() if count}
+    if place and not found:
+        ((name, value),) = place.items()
         raise NotFound(f"There is nothing to forget of the {name} {value!r}.")
+    return found
+
+
+def _would_go_with(store: UserStore, id: str, with_sources: bool) -> dict[str, int]:
+    for kind, type in BY_KIND.items():
+        if kind in KEPT or type is Conversation or not (found := store.get(type, [id])):
+            continue
+        sources = store.get(Turn, found[0].sources) if isinstance(found[0], MemoryRecord) else []
+        turns = sum(with_sources or turn.role is Role.NOTE for turn in sources)
+        return {kind: 1, **({Turn.kind: turns} if turns else {})}
+    raise NotFound(f"There is nothing with the id {id!r}.")
+
+
+def _tell_dry(here: Here, would_go: dict[str, int]) -> None:
+    named = output.summed(would_go)
+    text = f"{named}, and what was derived from that alone" if named else "nothing, there is nothing"
     here.answer(
-        {"forgotten": dict(gone.counts), "total": gone.total, "bytes_erased": not pending},
-        lambda: _tell_forgotten(gone),
+        {"would_forget": would_go, "total": sum(would_go.values())},
+        lambda: output.line(f"Would be forgotten: {text}."),
     )
 
 
-def _tell_forgotten(gone: Forgotten) -> None:
-    parts = [f"{count:,} {kind}{'' if count == 1 else 's'}" for kind, count in gone.counts.items()]
-    output.line(f"Forgotten: {', '.join(parts) or 'nothing, there was nothing'}.")
+def _question(here: Here, place: dict[str, str], would_go: dict[str, int]) -> str:
+    if not place:
+        what = f"everything {here.user} ever stored in {here.settings.db}"
+    else:
+        ((name, value),) = place.items()
+        what = f"all of the {name} {value!r} and what was derived from it alone"
+    return f"Forget {what}: {output.summed(would_go) or 'nothing is there'}?"
 
 
 def _confirm(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("nobody is here to be asked: add --yes to mean it.", param_hint="--all")
     if not typer.confirm(output.safe(question), err=True):
         output.error_line("Nothing was forgotten.")
         raise typer.Exit(1)

@@ -82,11 +82,7 @@ def install(here: Here, name: Name = None) -> None:
     from recollect.models.install import install
 
     chosen = _chosen(here, name)
-    directory = install(
-        chosen,
-        Path(here.settings.models),
-        lambda done, total, label: here.progress(f"Fetching from {label}", done, total),
-    )
+    directory = install(chosen, Path(here.settings.models), here.fetching)
     here.answer(
         {"model": chosen, "path": str(directory)},
         lambda: output.line(f"{chosen} is installed in {directory}"),

@@ -82,9 +82,21 @@ def local(at: datetime | None) -> str:
     if at is None:
         return ""
     try:
-        return f"{at.astimezone():%Y-%m-%d %H:%M}"
+        return f"{at.astimezone():%Y-%m-%d %H:%M %Z}"
     except (OverflowError, ValueError, OSError):  # years that the platform's zone tables do not reach
-        return f"{at:%Y-%m-%d %H:%M}Z"
+        return f"{at:%Y-%m-%d %H:%M %Z}"
+
+
+def counted(count: int, what: str) -> str:
+    """The number and the noun: "1 memory", "1,200 memories"."""
+    if count != 1 and not what.endswith("s"):
+        what = what[:-1] + "ies" if what.endswith("y") else what + "s"
+    return f"{count:,} {what}"
+
+
+def summed(counts: Mapping[str, int]) -> str:
+    """Several of those: "1 conversation, 2 turns"."""
+    return ", ".join(counted(count, kind) for kind, count in counts.items())
 
 
 def table(
@@ -135,10 +147,12 @@ def watched() -> bool:
 
 
 def bars() -> "Progress":
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    text = TextColumn("{task.description}", markup=False)
-    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    text = TextColumn("{task.description}", markup=False, table_column=Column())  # a long one may wrap
+    amount = TextColumn("{task.fields[amount]}", markup=False)
+    columns = (text, BarColumn(bar_width=20), amount, TimeElapsedColumn())
     return Progress(*columns, console=_console(sys.stderr), transient=True)
 
 

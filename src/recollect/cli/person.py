@@ -44,9 +44,15 @@ def list_goals(
     ] = GoalStatus.ACTIVE.value,
 ) -> None:
     """List goals, the most pressing first."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         found = mine.goals(None if status == ALL else status)
-    here.answer({"goals": [to_json(goal) for goal in found]}, lambda: _tell_goals(found))
+
+    def tell() -> None:
+        _tell_goals(found)
+        if not found:
+            here.note(f"There are no {'' if status == ALL else f'{status} '}goals yet.")
+
+    here.answer({"goals": [to_json(goal) for goal in found]}, tell)
 
 
 @command(goals, 'recollect goals add "Book the flights" --priority 2 --deadline 2025-04-01', name="add")
@@ -81,7 +87,7 @@ def complete_goal(
     result: Annotated[str | None, typer.Option(help="What came of it.")] = None,
 ) -> None:
     """Close a goal; those that only it blocked become active."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         goal = mine.complete_goal(id, status, result)
     here.answer(to_json(goal), lambda: _tell_goals([goal]))
 
@@ -92,7 +98,14 @@ def _answer_profile(here: Here, known: Profile) -> None:
         *(("style", key, _shown(value)) for key, value in known.style.items()),
         *(("expertise", name, "") for name in known.expertise),
     ]
-    here.answer(to_json(known), lambda: output.table(("part", "name", "value"), rows))
+
+    def tell() -> None:
+        if rows:
+            output.table(("part", "name", "value"), rows)
+        else:
+            here.note(f"The profile of {here.user} is empty.")
+
+    here.answer(to_json(known), tell)
 
 
 def _shown(value: Any) -> str:
@@ -102,7 +115,7 @@ def _shown(value: Any) -> str:
 @command(profile, "recollect profile show", "recollect profile show --user derek --json", name="show")
 def show_profile(here: Here) -> None:
     """Show the profile."""
-    with here.mine() as mine:
+    with here.stored() as mine:
         known = mine.profile()
     _answer_profile(here, known)
 

@@ -33,7 +33,7 @@ def export(
 
     With --json and no file it is one JSON document instead, which import takes as well.
     """
-    with here.mine() as mine:
+    with here.stored() as mine:
         lines = mine.export()
         if file == values.STDIN:
             _write(here, sys.stdout, _as_document(lines) if here.options.json else lines)
@@ -42,7 +42,7 @@ def export(
             count = _write(here, stream, lines)
     here.answer(
         {"file": file, "records": count},
-        lambda: output.line(f"Exported {count:,} records of {here.user} to {file}"),
+        lambda: output.line(f"Exported {output.counted(count, 'record')} of {here.user} to {file}"),
     )
 
 
@@ -115,7 +115,8 @@ def import_(
 
 
 def _tell(here: Here, taken: Imported) -> None:
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in taken.counts.items())
-    output.line(f"Imported {taken.total:,} records for {here.user}{f' ({kinds})' if kinds else ''}.")
+    kinds = output.summed(taken.counts)
+    records = output.counted(taken.total, "record")
+    output.line(f"Imported {records} for {here.user}{f' ({kinds})' if kinds else ''}.")
     if taken.unchanged:
-        output.line(f"{taken.unchanged:,} were there already.")
+        output.line(f"{taken.unchanged:,} {'was' if taken.unchanged == 1 else 'were'} there already.")

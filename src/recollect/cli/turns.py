@@ -10,17 +10,18 @@ import typer
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import Invalid
+from recollect.limits import check_content, check_metadata, check_text, check_whole
 from recollect.model.records import Role, Turn
 from recollect.model.shapes import to_json
+from recollect.record.turns import INDEX_LIMIT, Message, as_message
+from recollect.settings import Settings
 
 app = typer.Typer()
-
-_TIMES = ("at",)
 
 
 @command(
     app,
-    'recollect record user "My budget for the Hawaii trip is $10,000" --conversation march-15',
+    "recollect record user 'My budget for the Hawaii trip is $10,000' --conversation march-15",
     "git log -1 | recollect record user - --title 'Last commit'",
     "recollect record --file messages.jsonl",
 )
@@ -37,7 +38,8 @@ def record(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Many turns instead: JSON Lines with role, content and, if known, conversation, index, at…",
+            help="Many turns instead: JSON Lines with role, content and, if known, conversation, index, at… "
+            "Without an index a line is appended, again each time it is recorded.",
         ),
     ] = None,
     index: Annotated[
@@ -64,8 +66,9 @@ def record(
 
 
 def _record_file(here: Here, file: str) -> None:
+    messages = list(_messages(file, here.settings))  # so that nothing is recorded when a line is bad
     with here.mine() as mine:
-        turns = mine.record_many(_messages(file), lambda done: here.progress("Recording", done))
+        turns = mine.record_many(messages, progress=lambda done: here.progress("Recording", done))
     places = [{"id": t.id, "conversation": t.conversation, "index": t.index} for t in turns]
     here.answer({"turns": places, "count": len(turns)}, lambda: _summary(turns))
 
@@ -77,15 +80,32 @@ def _summary(turns: list[Turn]) -> None:
     output.table(("conversation", "turns"), [(name, f"{count:,}") for name, count in counts.items()])
 
 
-def _messages(file: str) -> Iterator[dict[str, Any]]:
+def _messages(file: str, settings: Settings) -> Iterator[Message]:
     for number, line in enumerate(values.lines(file), 1):
         if not line.strip():
             continue
         try:
             message = json.loads(line)
             if not isinstance(message, dict):
-                raise ValueError("it is not a JSON object")
-            given = cast("dict[str, Any]", message)
-            yield {**given, **{name: values.a_time(given[name]) for name in _TIMES if given.get(name)}}
+                raise ValueError("it is not a JSON object.")
+            yield _checked(cast("dict[str, Any]", message), settings)
+        except json.JSONDecodeError as error:
+            raise Invalid(f"Line {number} cannot be recorded: it is not JSON: {error}.") from None
         except (ValueError, TypeError, RecursionError, typer.BadParameter) as error:
             raise Invalid(f"Line {number} cannot be recorded: {error}") from None
+
+
+def _checked(given: dict[str, Any], settings: Settings) -> Message:
+    """The turn of one line; the library would refuse a wrong one too, but without the line's number."""
+    at = given.get("at")
+    message = as_message({**given, "at": values.a_time(at)} if at else given)
+    if message.role not in tuple(Role):
+        raise Invalid(f"The role must be one of {', '.join(Role)}, not {message.role!r}.")
+    check_content(message.content, settings)
+    check_metadata(message.metadata, settings)
+    for name in ("conversation", "zone", "model", "title"):
+        check_text(name, getattr(message, name))
+    for name in ("index", "tokens"):
+        if (number := getattr(message, name)) is not None:
+            check_whole(name, number, INDEX_LIMIT)
+    return message

@@ -35,6 +35,8 @@ def tend(
     """Do the background's work: missing vectors, an outdated text index, erasures to finish."""
     if once + forever + dry_run > 1:
         raise typer.BadParameter("give only one of --once, --forever and --dry-run.", param_hint="--once")
+    if dry_run:
+        here.existing_file()
     with here.memory() as memory:
         if dry_run:
             waiting = waits(memory)
@@ -101,7 +103,7 @@ def _answer(here: Here, what: str, chunks: int, started: float) -> None:
     seconds = perf_counter() - started
     here.answer(
         {"rebuilt": what, "chunks": chunks, "seconds": seconds},
-        lambda: output.line(f"Rebuilt the {what} of {chunks:,} chunks in {seconds:.1f} s."),
+        lambda: output.line(f"Rebuilt the {what} of {output.counted(chunks, 'chunk')} in {seconds:.1f} s."),
     )
 
 

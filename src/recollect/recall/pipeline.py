@@ -1,7 +1,7 @@
 """The read path: gather, fuse, fetch, render. It never fails a request: what goes wrong is reported
 in the recollection and memory is left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -15,7 +15,7 @@ from recollect.limits import check_time, check_vector
 from recollect.model.recollection import Hit, Recollection
 from recollect.model.records import BY_KIND, SEARCHABLE, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.model.search import Filter
-from recollect.recall.fuse import Fused, fuse, top
+from recollect.recall.fuse import Fused, fuse, ranked
 from recollect.recall.gather import embed_query, gather
 from recollect.recall.render import render
 from recollect.workspace import Workspace, log
@@ -31,6 +31,7 @@ class Question:
     threshold: float | None = None
     agent: str | None = None
     conversation: str | None = None
+    exclude_conversation: str | None = None
     roles: Sequence[str] | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -58,9 +59,9 @@ def recall(work: Workspace, question: Question) -> Recollection:
                 work, question.query, vector, filter, threshold, max(settings.candidates, top_k)
             )
             watch.lap("gather")
-            fused = top(fuse(candidates, settings.semantic_weight, vector is not None), top_k)
+            fused = ranked(fuse(candidates, settings.semantic_weight, vector is not None), top_k)
             watch.lap("fuse")
-            hits = _hits(work, fused)
+            hits = _hits(work, fused, top_k)
             watch.lap("fetch")
     except StoreError as error:
         log.warning("Nothing recalled: %s", error)
@@ -87,7 +88,13 @@ class _Watch:
         self._last = now
 
 
+def _several(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def _checked(work: Workspace, question: Question) -> Filter:
+    if not isinstance(question.query, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Invalid(f"The query must be text, not {type(question.query).__name__}.")
     if len(question.query) > work.settings.query_limit:
         raise TooLarge(
             f"The query has {len(question.query):,} characters; the limit is {work.settings.query_limit:,} "
@@ -95,7 +102,7 @@ def _checked(work: Workspace, question: Question) -> Filter:
         )
     if question.top_k is not None and question.top_k < 1:
         raise Invalid(f"top_k must be at least 1, not {question.top_k}.")
-    kinds = SEARCHABLE if question.kinds is None else tuple(question.kinds)
+    kinds = SEARCHABLE if question.kinds is None else _several(question.kinds)
     if unknown := set(kinds) - set(SEARCHABLE):
         raise Invalid(f"The kinds are {', '.join(SEARCHABLE)}; {min(unknown)!r} is not one.")
     times = {
@@ -109,7 +116,8 @@ def _checked(work: Workspace, question: Question) -> Filter:
         channels=work.scope.channels,
         agent=question.agent,
         conversation=question.conversation,
-        roles=None if question.roles is None else tuple(question.roles),
+        exclude_conversation=question.exclude_conversation,
+        roles=None if question.roles is None else _several(question.roles),
         min_confidence=question.min_confidence,
         **times,
     )
@@ -121,15 +129,33 @@ def _vector(work: Workspace, question: Question) -> tuple[NDArray[np.float32] | 
     return embed_query(work, question.query) if question.query.strip() else (None, None)
 
 
-def _hits(work: Workspace, fused: Sequence[Fused]) -> list[Hit]:
-    """The records behind what was found; one that was erased in the meantime is left out."""
+def _hits(work: Workspace, fused: Sequence[Fused], top_k: int) -> list[Hit]:
+    """The best records behind what was found, each content once; one that was erased in the meantime
+    is left out."""
+    hits: list[Hit] = []
+    seen: set[str] = set()
+    for start in range(0, len(fused), top_k):
+        some = fused[start : start + top_k]
+        records = _fetched(work, some)
+        for found in some:
+            if found.id in records:
+                hit = _hit(found, records[found.id])
+                content = " ".join(hit.content.casefold().split())
+                if content not in seen:
+                    seen.add(content)
+                    hits.append(hit)
+        if len(hits) >= top_k:
+            break
+    return hits[:top_k]
+
+
+def _fetched(work: Workspace, fused: Sequence[Fused]) -> dict[str, Record]:
     ids: dict[str, list[str]] = {}
     for found in fused:
         ids.setdefault(found.chunk.kind, []).append(found.id)
-    records: Mapping[str, Record] = {
+    return {
         record.id: record for kind, wanted in ids.items() for record in work.store.get(BY_KIND[kind], wanted)
     }
-    return [_hit(found, records[found.id]) for found in fused if found.id in records]
 
 
 def _hit(found: Fused, record: Record) -> Hit:

@@ -17,13 +17,15 @@ from recollect.model.records import (
     MemoryRecord,
     Profile,
     Record,
+    Role,
+    Tombstone,
     Turn,
     UserSettings,
     searchable_text,
 )
 from recollect.model.scope import check_name
 from recollect.model.shapes import from_json, to_json
-from recollect.record.memories import indexed_all
+from recollect.record.memories import indexed_all, tombstone_digest
 from recollect.record.turns import INDEX_LIMIT, digest
 from recollect.workspace import Workspace
 
@@ -46,7 +48,9 @@ class Imported:
 
 def export(work: Workspace) -> Iterator[str]:
     """One JSON object a line: a header, then every record. Vectors are left out: they are computed."""
-    header = {"recollect": FORMAT, "user": work.scope.user, "secret": work.store.secret().hex()}
+    header: dict[str, Any] = {"recollect": FORMAT, "user": work.scope.user}
+    if work.store.count(Tombstone):
+        header["secret"] = work.store.secret().hex()
     yield json.dumps(header)
     for kind in RECORD_TYPES:
         for record in work.store.find(kind):
@@ -57,10 +61,12 @@ def import_(work: Workspace, lines: Iterable[str], progress: Callable[[int], Non
     """Take in what `export` wrote. Taking in the same lines again changes nothing."""
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     _read_header(work, numbered)
+    tombstones = {tombstone.digest for tombstone in work.store.find(Tombstone)}
     counts: dict[str, int] = {}
     unchanged = 0
     while batch := list(islice(numbered, work.settings.batch_limit)):
         records = _distinct([(number, _read(work, number, line)) for number, line in batch])
+        records = _placed(work, [record for record in records if not _forgotten(work, tombstones, record)])
         conversations = _conversations(work, records)
         new = _new(work, [conversations.pop(r.id) if isinstance(r, Conversation) else r for r in records])
         grown = _new(work, list(conversations.values()))
@@ -82,7 +88,7 @@ def _read_header(work: Workspace, lines: Iterator[tuple[int, str]]) -> None:
                 f"Line {number} is not the header of an export of format {FORMAT}. "
                 "Import a file that `recollect export` wrote."
             )
-        if not work.store.adopt_secret(_secret(number, header)):
+        if "secret" in header and not work.store.adopt_secret(_secret(number, header)):
             raise Invalid(
                 "This memory has forgotten things of its own, which an import with another key would forget "
                 "to forget. Import into a new user."
@@ -151,6 +157,43 @@ def _distinct(numbered: Sequence[tuple[int, Record]]) -> list[Record]:
         if found.setdefault((record.kind, record.id), record) != record:
             raise Invalid(f"Line {number}: another {record.kind} with the id {record.id!r} came before.")
     return list(found.values())
+
+
+def _forgotten(work: Workspace, tombstones: set[str], record: Record) -> bool:
+    """Whether this memory, or the note of one, was forgotten here: an old export does not bring it back."""
+    if not tombstones or not (isinstance(record, MemoryRecord) or _is_note(record)):
+        return False
+    return tombstone_digest(work.store.secret(), getattr(record, "content", "")) in tombstones
+
+
+def _is_note(record: Record) -> bool:
+    return isinstance(record, Turn) and record.role is Role.NOTE
+
+
+def _placed(work: Workspace, records: Sequence[Record]) -> list[Record]:
+    """The turns where they can go: where they were, or behind the others if another turn is there."""
+    turns = [record for record in records if isinstance(record, Turn)]
+    stored = {turn.id: turn for turn in work.store.get(Turn, [turn.id for turn in turns])}
+    wanted: dict[str, list[int]] = {}
+    for turn in turns:
+        wanted.setdefault(turn.conversation, []).append(turn.index)
+    taken = {
+        (conversation, turn.index)
+        for conversation, indexes in wanted.items()
+        for turn in work.store.find(Turn, {"conversation": conversation, "index": indexes})
+    }
+    ends = {c.id: c.next_index for c in work.store.get(Conversation, sorted(wanted))}
+    ends = {name: max(ends.get(name, 0), *(index + 1 for index in wanted[name])) for name in wanted}
+    placed: list[Record] = []
+    for record in records:
+        if isinstance(record, Turn):
+            if record.id in stored:
+                record = replace(record, index=stored[record.id].index)
+            elif (record.conversation, record.index) in taken:
+                record = replace(record, index=ends[record.conversation])
+                ends[record.conversation] += 1
+        placed.append(record)
+    return placed
 
 
 def _conversations(work: Workspace, records: Sequence[Record]) -> dict[str, Conversation]:

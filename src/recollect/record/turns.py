@@ -50,6 +50,8 @@ _FIELDS = frozenset(f.name for f in fields(Message))
 def as_message(given: Message | Mapping[str, Any]) -> Message:
     if isinstance(given, Message):
         return given
+    if not isinstance(given, Mapping) or not {"role", "content"} <= given.keys():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Invalid("A turn is a Message or a dict with at least a role and a content.")
     if unknown := set(given) - _FIELDS:
         raise Invalid(f"A turn has no field {min(unknown)!r}; it has {', '.join(sorted(_FIELDS))}.")
     try:
@@ -62,10 +64,11 @@ def record(
     work: Workspace,
     messages: Iterable[Message | Mapping[str, Any]],
     progress: Callable[[int], None] | None = None,
+    conversation: str | None = None,
 ) -> list[Turn]:
     """Store messages as turns, in order, each durable when this returns."""
     turns: list[Turn] = []
-    made = work.scope.conversation or work.new_id()
+    made = conversation or work.scope.conversation or work.new_id()
     for batch in _batches((as_message(message) for message in messages), work.settings.batch_limit):
         drafts = plan_turns(work, batch, made)
         known = _known(work, drafts)

@@ -1,5 +1,6 @@
 """Brings a database to this release's schema. Alembic is imported only when there is work to do."""
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -48,6 +49,7 @@ def _run(connection: Connection, found: str | None) -> None:
     from alembic.script import ScriptDirectory
     from alembic.util import CommandError
 
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # its steps are no news to anybody
     script = ScriptDirectory(str(Path(__file__).with_name("migrations")))
 
     def steps(revision: Any, context: Any) -> list[Any]:

@@ -54,6 +54,20 @@ class SqlStore:
 
         return self._backend.write(work)
 
+    def claim_space(self, space: Space) -> bool:
+        active = self.active_space()
+        if active is not None and active.compares_with(space):
+            return True  # as nearly always; nothing is written
+
+        def work(connection: Connection) -> None:
+            filled = select(schema.vectors.c.doc).where(~schema.waiting).limit(1)
+            if connection.execute(filled).first() is None:
+                connection.execute(delete(schema.vectors))
+                connection.execute(delete(schema.spaces))
+
+        self._backend.write(work)
+        return self.active_space() is None and self.add_space(space)
+
     def reset_space(self, space: Space) -> None:
         def work(connection: Connection) -> None:
             table = schema.spaces

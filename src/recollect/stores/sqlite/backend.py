@@ -46,15 +46,19 @@ class SqliteBackend:
     def __init__(self, path: Path, cache_bytes: int) -> None:
         self._path = path
         with _translated(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _refuse_scrap(path)
+            if not path.exists():
+                path.touch(mode=0o600)  # memories are nobody else's to read; the log inherits it
             self._engine = _engine(path)
             migrate.upgrade(self._engine, create_text)
         self._commits = GroupCommit(self._engine.connect)
         self._searcher = Searcher(cache_bytes)
+        self._closed = False
 
     @contextmanager
     def read(self) -> Generator[Connection]:
+        self._check_open()
         with _translated(self._path), self._engine.connect() as connection:
             connection.exec_driver_sql("BEGIN")
             try:
@@ -63,6 +67,7 @@ class SqliteBackend:
                 roll_back(connection)
 
     def write(self, work: Callable[[Connection], T]) -> T:
+        self._check_open()
         with _translated(self._path):
             return self._commits.run(work)
 
@@ -124,7 +129,12 @@ class SqliteBackend:
             yield f"The text index is damaged ({error}): run `recollect rebuild text`."
 
     def close(self) -> None:
+        self._closed = True
         self._engine.dispose()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The memory was closed: open it again.")
 
 
 def _refuse_scrap(path: Path) -> None:

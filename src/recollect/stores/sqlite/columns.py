@@ -153,6 +153,8 @@ class Columns:
                 chosen = np.zeros(len(codes), np.bool_)
                 chosen[[codes[value] for value in wanted if value in codes]] = True
                 mask &= chosen[self._buffers[name][: self.count]]
+        if filter.exclude_conversation is not None:
+            mask &= self.conversation != self._codes["conversation"].get(filter.exclude_conversation, -1)
         if filter.since is not None:
             mask &= self.at >= encode_time(filter.since)
         if filter.until is not None:
