@@ -36,10 +36,11 @@ $(READY): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[remote,dev]'
 	@touch $@
 
-# Offline is no reason to stop: what needs the model is then skipped, and says so.
+# Offline is no reason to stop: recall then goes by words, tests that need the model are skipped, and
+# both say so.
 weights: $(READY)
 	@$(BIN)/recollect models install || \
-	  echo "The local embedding model could not be installed: tests that need it will be skipped." >&2
+	  echo "The local embedding model could not be installed: this goes on without it." >&2
 
 lint: $(READY) ## ruff and pyright
 	$(BIN)/ruff check
@@ -59,7 +60,7 @@ test-all: test test-extra ## the core tests, then engines, browser, frameworks a
 test-extra: weights
 	$(BIN)/pytest -m "$(EXTRA)" $(PYTEST_ARGS) || [ $$? -eq 5 ]
 
-serve: $(READY) ## run Recollect (the demonstration, until there is a server)
+serve: weights ## run Recollect (the demonstration, until there is a server)
 	$(BIN)/recollect demo
 
 clean: ## remove caches and build results (the virtual environment stays)

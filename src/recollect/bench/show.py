@@ -71,9 +71,7 @@ def _others(console: Console, others: Mapping[str, Any]) -> None:
 
 def _singles(single: Mapping[str, Any]) -> Table:
     """Recording one by one beside both baselines: the least a commit can be, and the same work in SQL."""
-    table = _table(
-        "Record one by one", "what", "turns/s", "p50 ms", "x of one small row", "x of the same rows"
-    )
+    table = _table("Record one by one", "what", "turns/s", "p50 ms", "x small row", "x same rows")
     table.columns[0].justify = "left"
     rows = (
         ("recollect", "per_s", "p50_ms", "ratio", "same_rows_ratio"),
@@ -84,8 +82,8 @@ def _singles(single: Mapping[str, Any]) -> Table:
             "threads_ratio",
             "threads_same_rows_ratio",
         ),
-        ("bare commits of one small row", "bare_per_s", "bare_p50_ms", "", ""),
-        ("bare commits of the same rows", "bare_same_rows_per_s", "bare_same_rows_p50_ms", "", ""),
+        ("bare commits, one small row each", "bare_per_s", "bare_p50_ms", "", ""),
+        ("bare commits, the same rows each", "bare_same_rows_per_s", "bare_same_rows_p50_ms", "", ""),
     )
     for what, rate, *others in rows:
         table.add_row(
