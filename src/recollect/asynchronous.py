@@ -121,8 +121,8 @@ class AsyncMemory(_Threaded):
     rebuild_text = _stream(Memory.rebuild_text)
 
     async def close(self) -> None:
-        await self._run(self._inner.close)
-        self._threads.shutdown()
+        await asyncio.to_thread(self._threads.shutdown)  # what still runs is finished first
+        await asyncio.to_thread(self._inner.close)
 
     async def __aenter__(self) -> Self:
         return self

@@ -18,7 +18,7 @@ from recollect.ports.store import Store
 from recollect.record.ids import id_maker
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
-from recollect.tend.work import Outcome, Progress, Tender, run_once
+from recollect.tend.work import Outcome, Progress, Tender, rebuild_vectors, run_once
 from recollect.workspace import Workspace, log
 
 FLUSH_AT = 256
@@ -92,7 +92,10 @@ class Memory:
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
         self.flush()
-        return run_once(Tender(self.store, self.embedder, self.clock, self.settings, progress))
+        return run_once(self._tender(self.embedder, progress))
+
+    def _tender(self, embedder: Embedder | None, progress: Progress | None) -> Tender:
+        return Tender(self.store, embedder, self.clock, self.settings, progress, self._stopping.is_set)
 
     def flush(self) -> None:
         """Write down which memories were returned; a count that cannot be written is dropped."""
@@ -110,25 +113,22 @@ class Memory:
 
     def rebuild_vectors(self, progress: Progress | None = None) -> int:
         """Compute every vector anew with the configured embedder, then search by those."""
-        embedder = self.configured_embedder
-        if embedder is None:
-            return 0
-        space = embedder.space
-        self.store.reset_space(space)
-        tender = Tender(self.store, embedder, self.clock, self.settings, progress)
-        (outcome,) = (o for o in run_once(tender) if o.job == "embed")
-        if outcome.problem:
-            raise RecollectError(outcome.problem)
-        self.store.switch_space(space)
-        self.embedder = embedder
-        return outcome.done
+        done = rebuild_vectors(self._tender(self.configured_embedder, progress))
+        self.embedder = self.configured_embedder
+        return done
 
     def close(self) -> None:
         """Finish what was begun and let go of the database."""
         self._stopping.set()
         if self._background is not None:
             self._background.join()
+            self._background = None
         self.flush()
+        try:
+            if self.store.needs_scrub():
+                self._erased()
+        except RecollectError as error:
+            log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
         self.store.close()
 
     def __enter__(self) -> Self:

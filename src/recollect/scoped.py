@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
+from recollect.limits import check_flag, check_given, check_text, check_time, check_whole, shown
 from recollect.model.recollection import Event, Recollection
 from recollect.model.records import (
     BY_KIND,
@@ -89,7 +90,7 @@ class ScopedMemory:
             model=model,
             tokens=tokens,
             title=title,
-            metadata=metadata or {},
+            metadata={} if metadata is None else metadata,
             vector=vector,
         )
         return turns.record(self._work, [message])[0]
@@ -143,8 +144,7 @@ class ScopedMemory:
 
     def remember_many(self, items: Sequence[str | Mapping[str, Any]]) -> builtins.list[MemoryRecord]:
         """Save several memories, all or none."""
-        given = [{"content": item} if isinstance(item, str) else item for item in items]
-        return memories.remember(self._work, given)
+        return memories.remember(self._work, memories.as_items(items))
 
     def correct(self, id: str, content: str, *, since: datetime | None = None) -> MemoryRecord:
         """Replace a memory from now on, or from `since`. The old one is kept as what held before."""
@@ -205,6 +205,7 @@ class ScopedMemory:
 
     def get(self, id: str) -> Record:
         """The record with this id, of any kind; `NotFound` when this user has none."""
+        check_given("id", id)
         for kind in RECORD_TYPES:
             if kind.kind in KINDS and (found := self._work.store.get(kind, [id])):
                 return found[0]
@@ -221,18 +222,29 @@ class ScopedMemory:
     ) -> builtins.list[Record]:
         """Records of a kind, newest first, a page at a time: `after` is the last id of the page before.
         `where` narrows it by field: `channel=…`, `conversation=…`, `superseded_by=None`."""
-        if kind not in KINDS:
-            raise Invalid(f"There is no kind {kind!r}; the kinds are {', '.join(KINDS)}.")
-        newest_first = not oldest_first
-        found = self._work.store.find(BY_KIND[kind], where, descending=newest_first, after=after, limit=limit)
+        if not isinstance(kind, str) or kind not in KINDS:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise Invalid(f"There is no kind {shown(kind)}; the kinds are {', '.join(KINDS)}.")
+        check_whole("limit", limit)
+        check_text("after", after)
+        check_flag("oldest_first", oldest_first)
+        found = self._work.store.find(
+            BY_KIND[kind],
+            {name: check_time(name, v) if isinstance(v, datetime) else v for name, v in where.items()},
+            order="first_seen" if kind == "entity" else "id",
+            descending=not oldest_first,
+            after=after,
+            limit=limit,
+        )
         return [*found]
 
     def conversation(self, id: str) -> builtins.list[Turn]:
         """The turns of a conversation, in order."""
+        check_given("conversation", id)
         return [*self._work.store.find(Turn, {"conversation": id}, order="index")]
 
     def summaries(self, conversation: str) -> builtins.list[Summary]:
         """What was done in a conversation, invocation by invocation, in order."""
+        check_given("conversation", conversation)
         return [*self._work.store.find(Summary, {"conversation": conversation})]
 
     def timeline(
@@ -267,7 +279,8 @@ class ScopedMemory:
 
     def goals(self, status: str | None = "active") -> builtins.list[Goal]:
         """Goals with this status (None: all), the most pressing first."""
-        found = self._work.store.find(Goal, {} if status is None else {"status": status})
+        where = {} if status is None else {"status": ledger.goal_status(status)}
+        found = self._work.store.find(Goal, where)
         return sorted(found, key=lambda goal: (-goal.priority, goal.id))
 
     def complete_goal(self, id: str, status: str = "completed", result: str | None = None) -> Goal:
@@ -334,4 +347,6 @@ class ScopedMemory:
 
     def conversations(self, *, limit: int = 50, after: str | None = None) -> builtins.list[Conversation]:
         """Conversations, by name."""
+        check_whole("limit", limit)
+        check_text("after", after)
         return [*self._work.store.find(Conversation, limit=limit, after=after)]

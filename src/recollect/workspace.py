@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recollect.errors import Conflict, EmbedderError
 from recollect.model.changes import Change
 from recollect.model.scope import Scope
-from recollect.model.space import Space
+from recollect.model.space import LARGEST, Space
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.store import Applied, UserStore
@@ -50,10 +50,22 @@ class Workspace:
         if self.embedder is None or not texts or not self.settings.embed_on_write:
             return [None] * len(texts)
         try:
-            return list(self.embedder.embed_passages(texts))
-        except EmbedderError as error:
-            log.warning("Stored without vectors, to be filled in by tend: %s", error)
+            shape = (len(texts), self.embedder.space.dimensions)
+            return list(usable(self.embedder.embed_passages(texts), shape))
+        except Exception as error:  # noqa: BLE001 - whatever an embedder does, nothing said is lost
+            reason = str(error) or type(error).__name__
+            log.warning("Stored without vectors, to be filled in by tend: %s", reason)
             return [None] * len(texts)
+
+
+def usable(given: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """What an embedder gave, if it can be stored; `EmbedderError` if not."""
+    vectors = np.asarray(given, np.float32)
+    if vectors.shape != shape:
+        raise EmbedderError(f"The embedder gave vectors of shape {vectors.shape}; {shape} was expected.")
+    if not np.abs(vectors).max(initial=0) <= LARGEST:  # also false for what is not a number
+        raise EmbedderError("The embedder gave values that are not finite numbers, or too large.")
+    return vectors
 
 
 def rereading(change: Callable[P, T]) -> Callable[P, T]:

@@ -3,10 +3,12 @@
 import json
 import sqlite3
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from recollect import ScopedMemory
@@ -14,7 +16,9 @@ from recollect.bench import command
 from recollect.bench.bare import BareCopy, BareSearch
 from recollect.bench.corpus import DIMENSIONS, Corpus
 from recollect.bench.latency import QUICK, Plan, judged, run
+from recollect.bench.measure import is_busy
 from recollect.bench.recalling import build_crowd
+from recollect.bench.show import show
 from recollect.bench.subject import USER, ask, fill, open_memory
 
 TINY = replace(QUICK, sizes=(60, 120), others=150, queries=4, batch_rows=150, single_turns=4, starts=1)
@@ -94,10 +98,48 @@ def test_targets_say_what_was_wanted(ran: tuple[dict[str, Any], dict[str, int], 
     limits = {(t["wanted"], t["limit"]) for t in targets if "new process" not in t["name"]}
     at_most, at_least = {2, 3, 1.5, 1.3, 0.3}, {0.5, 0.8, 3}
     assert limits == {("at most", x) for x in at_most} | {("at least", x) for x in at_least}
-    for target in targets:
-        met = target["value"] <= target["limit"]
-        assert target["ok"] == (met if target["wanted"] == "at most" else target["value"] >= target["limit"])
+    for target in judged(ran[0]):
+        met = target.value <= target.limit
+        assert target.ok == (met if target.wanted == "at most" else target.value >= target.limit)
     assert [t.name for t in judged(ran[0])] == [t["name"] for t in targets]
+
+
+def shown(result: dict[str, Any]) -> str:
+    console = Console(record=True, width=160, file=StringIO())
+    show(console, result)
+    return console.export_text()
+
+
+def test_a_quick_run_is_not_judged(ran: tuple[dict[str, Any], dict[str, int], Path]) -> None:
+    result, _, _ = ran
+    assert {target["ok"] for target in result["targets"]} == {None}
+    printed = shown(result)
+    assert "too small to judge" in printed
+    assert "missed" not in printed
+    whole = {**result, "settings": {**result["settings"], "quick": False}}
+    assert "too small to judge" not in shown(whole)
+    assert "missed" in shown(whole)
+
+
+def test_both_baselines_of_recording_one_by_one_are_shown(
+    ran: tuple[dict[str, Any], dict[str, int], Path],
+) -> None:
+    single = ran[0]["record"]["one_by_one"]
+    assert single["same_rows_ratio"] == pytest.approx(
+        single["per_s"] / single["bare_same_rows_per_s"], rel=0.02
+    )
+    printed = shown(ran[0])
+    assert "bare commits, one small row each" in printed
+    assert "bare commits, the same rows each" in printed
+
+
+def test_a_busy_machine_is_said_to_be(ran: tuple[dict[str, Any], dict[str, int], Path]) -> None:
+    assert is_busy([1.5, 0, 0], 2)
+    assert not is_busy([1.4, 9, 9], 2)
+    assert not is_busy([], 2)
+    for busy in (True, False):
+        settings = {**ran[0]["settings"], "busy": busy, "load_before": [3, 3, 3]}
+        assert ("not to be trusted" in shown({**ran[0], "settings": settings})) == busy
 
 
 def test_the_bare_search_and_recall_find_the_same(tmp_path: Path) -> None:

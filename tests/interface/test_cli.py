@@ -33,11 +33,13 @@ def answer(*words: str | bytes, **given: Any) -> Any:
     return json.loads(done.stdout)
 
 
-def on_a_terminal(*words: str, typed: bytes = b"", **changes: str) -> tuple[int, str]:
+def on_a_terminal(
+    *words: str, typed: bytes = b"", program: list[str] = PROGRAM, **changes: str
+) -> tuple[int, str]:
     """What the program shows to somebody at a terminal who types this, and its exit code."""
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
-        [*PROGRAM, *words],
+        [*program, *words],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -72,7 +74,8 @@ def test_said_in_one_process_and_known_in_another_until_forgotten(tmp_path: Path
     found = answer("--user", "derek", "recall", "What's my budget for the trip?")
     assert [hit["content"] for hit in found["hits"]] == [BUDGET]
     assert ask("recall", "budget", "--user", "ana")["hits"] == []
-    assert answer("forget", "--conversation", "march-15", "--user", "derek")["bytes_erased"] is True
+    forgotten = answer("forget", "--conversation", "march-15", "--yes", "--user", "derek")
+    assert forgotten["bytes_erased"] is True
     run("show", turn["id"], "--user", "derek", code=3)
     left = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"hawaii" not in left.lower()
@@ -140,6 +143,33 @@ def test_forgetting_everything_asks_first() -> None:
     code, shown = on_a_terminal("forget", "--all", typed=b"y\n")
     assert (code, "Forgotten: " in shown) == (0, True)
     assert ask("stats")["counts"] == {}
+
+
+def test_forgetting_a_part_asks_first_and_says_how_much() -> None:
+    ask("record", "user", BUDGET, "--conversation", "march-15")
+    code, shown = on_a_terminal("forget", "--conversation", "march-15", typed=b"n\n")
+    assert (code, "Nothing was forgotten" in shown) == (1, True)
+    assert "'march-15'" in shown
+    assert "1 conversation, 1 turn?" in shown
+    code, shown = on_a_terminal("forget", "--conversation", "march-15", typed=b"y\n")
+    assert (code, "Forgotten: 1 conversation, 1 turn." in shown) == (0, True)
+
+
+def test_a_download_shows_megabytes_and_a_failed_source_leaves_no_bar(tmp_path: Path) -> None:
+    script = (
+        "from recollect.cli.frame import Here, Options\n"
+        "here = Here(Options())\n"
+        "here.fetching(0, 34_700_000, 'the hub')\n"
+        "here.fetching(13_000_000, 26_000_000, 'the mirror')\n"
+        "assert len(here._tasks) == 1\n"
+        "here._bars.refresh()\n"
+        "here.stop_progress()\n"
+    )
+    file = tmp_path / "fetching.py"
+    file.write_text(script)
+    code, shown = on_a_terminal(program=[sys.executable, str(file)], COLUMNS="120")
+    assert (code, "13.0 of 26.0 MB" in shown) == (0, True)
+    assert shown.rindex("the mirror") > shown.rindex("the hub")
 
 
 def test_long_work_shows_a_bar_to_a_terminal_only(many: Path) -> None:

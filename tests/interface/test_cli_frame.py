@@ -76,6 +76,7 @@ def test_shared_options_stand_in_the_middle_of_a_group() -> None:
 
 def test_the_user_is_the_login_name_and_an_empty_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "derek")
+    run("record", "user", "hello")
     assert ask("stats")["user"] == "derek"
     assert failure("stats", "--user", "", code=1)["type"] == "Invalid"
 
@@ -85,6 +86,7 @@ def test_without_a_login_name_the_user_is_me(monkeypatch: pytest.MonkeyPatch) ->
         raise KeyError("no such uid")
 
     monkeypatch.setattr("getpass.getuser", nobody)
+    run("record", "user", "hello")
     assert ask("stats")["user"] == "me"
 
 
@@ -139,7 +141,7 @@ def test_help_and_version() -> None:
     [
         (("show", "nothing"), 3, "NotFound"),
         (("forget", "nothing"), 3, "NotFound"),
-        (("forget", "--conversation", "nothing"), 3, "NotFound"),
+        (("forget", "--conversation", "nothing", "--yes"), 3, "NotFound"),
         (("correct", "nothing", "x"), 3, "NotFound"),
         (("pin", "nothing"), 3, "NotFound"),
         (("goals", "complete", "nothing"), 3, "NotFound"),
@@ -166,6 +168,7 @@ def test_help_and_version() -> None:
         (("list", "--kind", "fact", "--conversation", "x"), 2, "Usage"),
         (("forget",), 2, "Usage"),
         (("forget", "--all"), 2, "Usage"),
+        (("forget", "--channel", "x"), 2, "Usage"),
         (("forget", "--all", "--channel", "x", "--yes"), 2, "Usage"),
         (("profile", "set"), 2, "Usage"),
         (("profile", "set", "--style", "tone"), 2, "Usage"),

@@ -59,8 +59,8 @@ def test_rebuild() -> None:
     run("record", "user", "hello")
     assert ask("rebuild", "vectors")["chunks"] == 1
     assert ask("rebuild", "text")["chunks"] == 1
-    assert run("rebuild", "vectors").stdout.startswith("Rebuilt the vectors of 1 chunks")
-    assert run("rebuild", "text").stdout.startswith("Rebuilt the text of 1 chunks")
+    assert run("rebuild", "vectors").stdout.startswith("Rebuilt the vectors of 1 chunk in")
+    assert run("rebuild", "text").stdout.startswith("Rebuilt the text of 1 chunk in")
     assert len(ask("recall", "hello")["hits"]) == 1
     assert "--embedder" in failure("rebuild", "vectors", "--embedder", "none", code=1)["message"]
 
@@ -85,23 +85,23 @@ def test_models_list_and_path(installed: dict[str, Any]) -> None:
 
 def test_models_install_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    shown: list[tuple[str, int, int | None]] = []
+    shown: list[tuple[int, int, str]] = []
 
     def install(name: str, folder: Path, progress: Any) -> Path:
         asked.append(name)
         progress(5, 10, "model hub")
         return folder / name
 
-    def progress(_: Here, label: str, done: int, total: int | None = None) -> None:
-        shown.append((label, done, total))
+    def fetching(_: Here, done: int, total: int, source: str) -> None:
+        shown.append((done, total, source))
 
     monkeypatch.setattr("recollect.models.install.install", install)
-    monkeypatch.setattr(Here, "progress", progress)
+    monkeypatch.setattr(Here, "fetching", fetching)
     folder: dict[str, Any] = {"RECOLLECT_MODELS": str(tmp_path)}
     assert run("models", "install", **folder).stdout == f"{DEFAULT} is installed in {tmp_path / DEFAULT}\n"
     assert ask("models", "install", MINILM, **folder)["path"] == str(tmp_path / MINILM)
     assert asked == [DEFAULT, MINILM]
-    assert shown == [("Fetching from model hub", 5, 10)] * 2
+    assert shown == [(5, 10, "model hub")] * 2
 
 
 # db
@@ -177,8 +177,32 @@ def test_doctor_of_a_database_that_is_somebody_elses(tmp_path: Path) -> None:
     with closing(sqlite3.connect(db)) as connection:
         connection.execute("CREATE TABLE theirs (x)")
     before = db.read_bytes()
-    assert states(ask("doctor", "--db", db))["database"] == "warn"
+    assert states(ask("doctor", "--db", db, code=1))["database"] == "fail"
+    said = run("doctor", "--db", db, code=1).stdout
     assert db.read_bytes() == before
+    assert failure("recall", "x", "--db", db, code=1)["message"] in said
+
+
+def test_doctor_says_of_scrap_what_recall_says(tmp_path: Path) -> None:
+    db = tmp_path / "scrap.db"
+    db.write_text("my notes")
+    said = run("doctor", "--db", db, code=1).stdout
+    assert failure("recall", "x", "--db", db, code=1)["message"] in said
+    db.write_text("")
+    assert states(ask("doctor", "--db", db))["database"] == "warn"
+    assert db.read_text() == ""
+
+
+def test_doctor_of_misspelt_variables_and_a_file_that_others_may_read(tmp_path: Path) -> None:
+    run("record", "user", "hello")
+    found = ask("doctor", RECOLLECT_TOPK="8", RECOLLECT_TEST_ENGINES="x")
+    assert states(found)["settings"] == "warn"
+    assert [check["detail"] for check in found["checks"] if check["name"] == "settings"] == [
+        "RECOLLECT_TOPK is no setting"
+    ]
+    (tmp_path / "recollect.db").chmod(0o640)
+    assert states(ask("doctor"))["privacy"] == "warn"
+    assert "chmod 600" in run("doctor").stdout
 
 
 def test_doctor_of_a_database_that_is_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

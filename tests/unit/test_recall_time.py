@@ -113,3 +113,63 @@ def test_a_clock_that_goes_back_loses_nothing(
     kept = derek.get(new.id)
     assert isinstance(kept, Fact)
     assert kept.superseded_by == newer.id
+
+
+def test_a_memory_that_had_ended_stays_ended_when_it_is_corrected(
+    derek: ScopedMemory, clock: ManualClock
+) -> None:
+    old = derek.remember("Rents in Lisbon", valid_to=START + day(30))
+    clock.advance(days=150)
+    new = derek.correct(old.id, "Rents in Porto")
+    assert contents(derek.recall("rents", as_of=START + day(10))) == ["Rents in Lisbon"]
+    assert derek.recall("rents", as_of=START + day(90)).hits == ()
+    assert derek.recall("rents", known_at=START + day(60)).hits == ()
+    assert contents(derek.recall("rents", known_at=START + day(29))) == ["Rents in Lisbon"]
+    derek.forget(new.id)
+    assert derek.get(old.id) == old
+    assert derek.recall("rents").hits == ()
+
+
+def test_before_its_correction_a_memory_was_believed_until_its_own_end(
+    derek: ScopedMemory, clock: ManualClock
+) -> None:
+    old = derek.remember("Rents in Lisbon", valid_to=START + day(30))
+    clock.advance(days=10)
+    new = derek.correct(old.id, "Rents in Porto")
+    derek.correct(new.id, "Rents in Faro")
+    kept = derek.get(old.id)
+    assert isinstance(kept, Fact)
+    assert (kept.valid_to, kept.stated_to) == (START + day(10), START + day(30))
+    then = START + day(20)
+    assert contents(derek.recall("rents", as_of=then, known_at=START + day(5))) == ["Rents in Lisbon"]
+    assert contents(derek.recall("rents", as_of=then)) == ["Rents in Faro"]
+    assert derek.recall("rents", as_of=START + day(40), known_at=START + day(5)).hits == ()
+    derek.forget(new.id)  # the next correction takes its place
+    kept = derek.get(old.id)
+    assert isinstance(kept, Fact)
+    assert (kept.valid_to, kept.stated_to) == (START + day(10), START + day(30))
+
+
+def test_a_correction_for_later_is_not_in_force_yet(
+    derek: ScopedMemory, clock: ManualClock, open_memory: OpenMemory
+) -> None:
+    old = derek.remember("Works at Acme")
+    new = derek.correct(old.id, "Works at Initech", since=START + day(10))
+    for scoped in (derek, open_memory().scope("derek")):
+        assert contents(scoped.recall("works")) == ["Works at Acme"]
+        assert contents(scoped.recall("works", as_of=START + day(11))) == ["Works at Initech"]
+    clock.advance(days=-400)
+    assert contents(derek.recall("works")) == ["Works at Acme"]
+    clock.advance(days=410)
+    assert contents(derek.recall("works")) == ["Works at Initech"]
+    derek.forget(new.id)
+    assert contents(derek.recall("works")) == ["Works at Acme"]
+
+
+def test_a_plan_and_a_correction_without_its_predecessor_are_found(derek: ScopedMemory) -> None:
+    derek.remember("Flies to Rome", valid_from=START + day(10))
+    old = derek.remember("Flies to Oslo")
+    derek.correct(old.id, "Flies to Bern", since=START + day(10))
+    assert set(contents(derek.recall("flies"))) == {"Flies to Rome", "Flies to Oslo"}
+    derek.forget(old.id)
+    assert set(contents(derek.recall("flies"))) == {"Flies to Rome", "Flies to Bern"}

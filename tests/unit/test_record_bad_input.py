@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory, ScopedMemory, TooLarge
+from recollect import Invalid, Memory, NotFound, ScopedMemory, TooLarge
 from tests.unit.support import OpenMemory
 
 CYCLE: dict[str, Any] = {}
@@ -91,3 +91,75 @@ def test_times_far_away_are_kept(derek: ScopedMemory) -> None:
         at = datetime(year, 1, 1, tzinfo=UTC)
         turn = derek.record("user", "long ago", at=at)
         assert derek.get(turn.id).at == at  # type: ignore[attr-defined]
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": [value]}
+    return value
+
+
+def test_nesting_has_a_limit_wherever_json_is_taken(derek: ScopedMemory) -> None:
+    deep = nested(100)
+    for refused in (
+        lambda: derek.record("user", "x", metadata={"a": deep}),
+        lambda: derek.remember("x", metadata={"a": deep}),
+        lambda: derek.record_tool("t", deep),
+        lambda: derek.record_tool("t", 1, deep),
+        lambda: derek.update_profile(preferences={"a": deep}),
+        lambda: derek.update_profile(style={"a": deep}),
+        lambda: derek.update_settings(a=deep),
+    ):
+        with pytest.raises(Invalid, match="64 levels"):
+            refused()
+    assert derek.counts() == {}
+    assert derek.record("user", "x", metadata={"a": nested(30)}).metadata == {"a": nested(30)}
+
+
+def test_json_that_repeats_itself_without_end_is_refused_soon(derek: ScopedMemory) -> None:
+    value: list[Any] = []
+    for _ in range(60):
+        value = [value, value]
+    with pytest.raises(TooLarge, match="values"):
+        derek.record("user", "x", metadata={"a": value})
+
+
+@pytest.mark.parametrize("metadata", [{1: 2}, {"a": {None: 2}}, {"a": [{True: 1}]}])
+def test_names_in_json_are_text(derek: ScopedMemory, metadata: Any) -> None:
+    with pytest.raises(Invalid, match="must be text"):
+        derek.record("user", "x", metadata=metadata)
+    with pytest.raises(Invalid, match="must be text"):
+        derek.record_tool("t", metadata)
+
+
+def test_every_text_has_a_limit(open_memory: OpenMemory) -> None:
+    derek = open_memory(content_limit=20_000).scope("derek")
+    short, long = "x" * 10_001, "x" * 20_001
+    goal = derek.add_goal("g")
+    for refused in (
+        lambda: derek.record("user", "x", title=short),
+        lambda: derek.record("user", "x", model=short),
+        lambda: derek.record_tool(short, 1),
+        lambda: derek.record_tool("t", 1, error=long),
+        lambda: derek.complete_goal(goal.id, result=long),
+        lambda: derek.remember("x", kind="episode", lessons=long),
+        lambda: derek.remember("x", kind="episode", steps=[short, short]),
+        lambda: derek.remember("x", about=[short, short]),
+        lambda: derek.update_profile(expertise=["x" * 70_000]),
+    ):
+        with pytest.raises(TooLarge, match="the limit is"):
+            refused()
+    assert derek.counts() == {"goal": 1}
+    assert derek.remember("x", kind="episode", lessons=short)
+
+
+def test_a_vector_of_any_length_is_scaled(derek: ScopedMemory) -> None:
+    derek.record("user", "far", vector=[1e300] * 384)
+    derek.record("user", "near", vector=[1e-300] * 384)
+    assert len(derek.recall("", vector=[1e38] * 384, threshold=0.99).hits) == 2
+
+
+def test_a_call_cites_a_turn_that_exists(derek: ScopedMemory) -> None:
+    with pytest.raises(NotFound, match="no turn 'nowhere'"):
+        derek.record_tool("t", 1, turn="nowhere")

@@ -169,7 +169,7 @@ def test_a_correction_from_a_later_day_leaves_the_old_in_force_until_then(
 ) -> None:
     old = derek.remember("Works at Acme")
     derek.correct(old.id, "Works at Initech", since=START + timedelta(days=10))
-    assert set(contents(derek.recall("works"))) == {"Works at Acme", "Works at Initech"}
+    assert contents(derek.recall("works")) == ["Works at Acme"]
     clock.advance(days=11)
     assert contents(derek.recall("works")) == ["Works at Initech"]
 

@@ -161,7 +161,7 @@ class StoreMachine(RuleBasedStateMachine):
         waiting = store.unembedded(SPACE, 100)
         texts = [text for id, text in person.contents().items() if id not in person.vectors]
         assert sorted(chunk.text for chunk in waiting) == sorted(texts)
-        store.embed(SPACE, {chunk.doc: VECTORS[0] for chunk in waiting})
+        store.embed(SPACE, dict.fromkeys(waiting, VECTORS[0]))
         person.vectors |= dict.fromkeys(set(person.contents()) - set(person.vectors), 0)
 
     @rule(user=USERS, word=st.sampled_from(WORDS), channels=st.none() | CHANNELS.map(lambda one: (one,)))

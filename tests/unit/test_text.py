@@ -182,3 +182,8 @@ def test_bm25_over_a_part_of_the_documents() -> None:
 def test_bm25_of_nothing() -> None:
     assert scores([], np.empty(0, np.int32), 0, 0).tolist() == []
     assert scores([], np.array([3], np.int32), 1, 3).tolist() == [0.0]
+
+
+def test_a_clitic_alone_is_no_term() -> None:
+    assert terms("大阪's") == ["大", "阪", "大阪"]
+    assert "" not in terms("東京's ' '' a's")

@@ -217,3 +217,11 @@ def test_a_memory_with_tombstones_of_its_own_takes_no_other_key(memory: Memory, 
         ann.import_(derek.export())
     assert "turn" not in ann.counts()
     assert ann.import_(list(ann.export())).total == 0
+
+
+def test_a_pin_set_since_the_export_stays(derek: ScopedMemory) -> None:
+    fact = derek.remember("likes tea")
+    lines = list(derek.export())
+    pinned = derek.pin(fact.id)
+    assert derek.import_(lines).total == 0
+    assert derek.get(fact.id) == pinned

@@ -38,7 +38,11 @@ TURN: dict[str, dict[str, Any]] = {
     "unknown role": {"role": "narrator"},
     "no index": {"index": None},
     "huge index": {"index": 2**40},
+    "endless index": {"index": float("inf")},
     "time": {"at": "yesterday"},
+    "time before all": {"at": "0001-01-01T00:00+14:00"},
+    "deep metadata": {"metadata": {"x": json.loads("[" * 100 + "]" * 100)}},
+    "long model": {"model": "m" * 2_000_000},
     "time as number": {"at": 5},
     "metadata": {"metadata": ["x"]},
     "large metadata": {"metadata": {"x": "y" * 70_000}},
@@ -165,4 +169,22 @@ def test_a_turn_without_its_conversation_is_refused(there: ScopedMemory, lines: 
 def test_two_turns_in_one_place(there: ScopedMemory, lines: list[str]) -> None:
     with pytest.raises(Conflict):
         there.import_([*lines[:4], edited(lines[3], id="another")])
+    assert there.counts() == {}
+
+
+def test_what_only_some_records_have_is_checked_too(there: ScopedMemory, derek: ScopedMemory) -> None:
+    derek.record_tool("t", 1)
+    derek.update_profile(preferences={"a": 1})
+    derek.update_settings(a=1)
+    header, *rest = derek.export()
+    deep = json.loads('{"a":' * 100 + "1" + "}" * 100)
+    names = {
+        "tool_invocation": ("input", "output"),
+        "profile": ("preferences", "style"),
+        "settings": ("values",),
+    }
+    for line in rest:
+        for name in names[json.loads(line)["kind"]]:
+            with pytest.raises(Invalid, match=r"^Line 2: .*64 levels"):
+                there.import_([header, edited(line, **{name: deep})])
     assert there.counts() == {}

@@ -178,14 +178,12 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
 
 
 def _unusable(settings: Settings, path: Path, seen: database.Look) -> Check:
-    """What every other command says of such a file."""
-    reason = "The database holds tables of something else. Give another path."
-    if seen.problem is not None:
-        reason = f"{path}: {seen.problem}"
-        try:
-            wiring.open_store(settings).close()
-        except RecollectError as error:
-            reason = str(error)
+    """What every other command says of such a file; it is refused, and so not changed."""
+    reason = f"{path}: {seen.problem or 'it is no memory'}"
+    try:
+        wiring.open_store(settings).close()
+    except RecollectError as error:
+        reason = str(error)
     return Check("database", "fail", reason, "Give another --db, or restore it from a backup or an export.")
 
 

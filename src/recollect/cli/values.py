@@ -18,7 +18,7 @@ def a_time(text: str) -> datetime:
     """An ISO time; one without a zone is the local zone's, a date is its first moment."""
     try:
         return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError, OSError):
+    except (TypeError, ValueError, OverflowError, OSError):  # from a file it may be a number
         raise typer.BadParameter(
             f"{text!r} is not a time; write 2025-03-15, 2025-03-15T18:30 or 2025-03-15T18:30+01:00."
         ) from None

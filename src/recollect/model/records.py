@@ -2,7 +2,7 @@
 
 Times are aware and in UTC. A record belongs to the user through whose handle it was read; the user
 is therefore not a field. `Record.id` is unique for the user; a conversation's id is its caller's name
-for it, every other id is a UUIDv7.
+for it, an entity's is made from its name, every other id is a UUIDv7.
 """
 
 from collections.abc import Mapping
@@ -90,13 +90,15 @@ class MemoryRecord(Record):
     """What is known, worked out from turns or written down by somebody.
 
     True from `valid_from` until `valid_to`; believed from `recorded_at` until `retired_at`. A
-    correction retires a memory and ends its validity; it never overwrites it.
+    correction retires a memory and ends its validity; it never overwrites it: `stated_to` keeps the
+    end that the memory had on its own.
     """
 
     content: str
     recorded_at: datetime
     valid_from: datetime
     valid_to: datetime | None = None
+    stated_to: datetime | None = None
     retired_at: datetime | None = None
     channel: str = GLOBAL
     agent: str | None = None

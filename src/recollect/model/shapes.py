@@ -84,5 +84,5 @@ def from_json(data: Mapping[str, Any]) -> Record:
     try:
         known = {f.name: field_from_json(f, data[f.name]) for f in shapes(kind) if f.name in data}
         return kind(**known)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise Invalid(f"Not a {kind.kind}: {error}.") from None

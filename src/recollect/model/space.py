@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+LARGEST = 65504
+"""The largest number of 16 bits, which is what vectors are stored with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Space:

@@ -53,10 +53,12 @@ class FeedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A chunk that waits for its vector."""
+    """A chunk that waits for its vector. `number` is the user's: whoever is erased and comes back has
+    another, so that a vector computed before is not given to a text stored after."""
 
     doc: int
     text: str
+    number: int
 
 
 class UserStore(Protocol):
@@ -117,8 +119,8 @@ class UserStore(Protocol):
 
     def unembedded(self, space: Space, limit: int) -> list[Unembedded]: ...
 
-    def embed(self, space: Space, vectors: Mapping[int, NDArray[np.float32]]) -> int:
-        """Fill in vectors of chunks that still wait for them."""
+    def embed(self, space: Space, vectors: Mapping[Unembedded, NDArray[np.float32]]) -> int:
+        """Fill in vectors of chunks that still wait for them; how many were filled in."""
         ...
 
     def erase(self) -> dict[str, int]:

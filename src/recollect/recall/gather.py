@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import EmbedderError
 from recollect.model.search import Candidate, Filter, Search
 from recollect.text.analyse import query_terms
-from recollect.workspace import Workspace, log
+from recollect.workspace import Workspace, log, usable
 
 
 def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
@@ -14,10 +13,11 @@ def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None
     if work.embedder is None:
         return None, None
     try:
-        return work.embedder.embed_query(query), None
-    except EmbedderError as error:
-        log.warning("Recall by words only: %s", error)
-        return None, f"Recalled by words only: {error}"
+        return usable(work.embedder.embed_query(query), (work.embedder.space.dimensions,)), None
+    except Exception as error:  # noqa: BLE001 - whatever an embedder does, recall answers
+        problem = f"Recalled by words only: {str(error) or type(error).__name__}"
+        log.warning(problem)
+        return None, problem
 
 
 def gather(

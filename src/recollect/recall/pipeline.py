@@ -11,9 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Invalid, StoreError, TooLarge
-from recollect.limits import check_time, check_vector
+from recollect.limits import (
+    check_number,
+    check_text,
+    check_texts,
+    check_time,
+    check_vector,
+    check_whole,
+)
 from recollect.model.recollection import Hit, Recollection
-from recollect.model.records import BY_KIND, SEARCHABLE, Entity, MemoryRecord, Record, Turn, searchable_text
+from recollect.model.records import (
+    BY_KIND,
+    SEARCHABLE,
+    Entity,
+    MemoryRecord,
+    Record,
+    Role,
+    Turn,
+    searchable_text,
+)
 from recollect.model.search import Filter
 from recollect.recall.fuse import Fused, fuse, ranked
 from recollect.recall.gather import embed_query, gather
@@ -88,8 +104,11 @@ class _Watch:
         self._last = now
 
 
-def _several(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _several(name: str, given: str | Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    names = check_texts(name, given)
+    if unknown := set(names) - set(known):
+        raise Invalid(f"The {name} are {', '.join(known)}; {min(unknown)!r} is not one.")
+    return names
 
 
 def _checked(work: Workspace, question: Question) -> Filter:
@@ -100,11 +119,15 @@ def _checked(work: Workspace, question: Question) -> Filter:
             f"The query has {len(question.query):,} characters; the limit is {work.settings.query_limit:,} "
             "(RECOLLECT_QUERY_LIMIT)."
         )
-    if question.top_k is not None and question.top_k < 1:
-        raise Invalid(f"top_k must be at least 1, not {question.top_k}.")
-    kinds = SEARCHABLE if question.kinds is None else _several(question.kinds)
-    if unknown := set(kinds) - set(SEARCHABLE):
-        raise Invalid(f"The kinds are {', '.join(SEARCHABLE)}; {min(unknown)!r} is not one.")
+    if question.top_k is not None:
+        check_whole("top_k", question.top_k, least=1)
+    if question.context_tokens is not None:
+        check_whole("context_tokens", question.context_tokens)
+    if question.threshold is not None:
+        check_number("threshold", question.threshold)
+    check_number("min_confidence", question.min_confidence)
+    for name in ("agent", "conversation", "exclude_conversation"):
+        check_text(name, getattr(question, name))
     times = {
         name: check_time(name, value)
         for name in ("since", "until", "as_of", "known_at")
@@ -112,12 +135,12 @@ def _checked(work: Workspace, question: Question) -> Filter:
     }
     return Filter(
         now=work.clock.now(),
-        kinds=kinds,
+        kinds=SEARCHABLE if question.kinds is None else _several("kinds", question.kinds, SEARCHABLE),
         channels=work.scope.channels,
         agent=question.agent,
         conversation=question.conversation,
         exclude_conversation=question.exclude_conversation,
-        roles=None if question.roles is None else _several(question.roles),
+        roles=None if question.roles is None else _several("roles", question.roles, list(Role)),
         min_confidence=question.min_confidence,
         **times,
     )

@@ -7,7 +7,7 @@ from heapq import merge
 from itertools import islice
 
 from recollect.errors import NotFound
-from recollect.limits import check_time
+from recollect.limits import check_text, check_time, check_whole
 from recollect.model.recollection import Event
 from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Role, Turn
 from recollect.workspace import Workspace
@@ -20,6 +20,8 @@ def timeline(
     work: Workspace, entity: str | None, since: datetime | None, until: datetime | None, limit: int
 ) -> list[Event]:
     """Events from `since` up to `until`, oldest first; with `entity`, a name or id, only those about it."""
+    check_text("entity", entity)
+    check_whole("limit", limit)
     first = _START if since is None else check_time("since", since)
     last = _END if until is None else check_time("until", until)
     events = _everything(work) if entity is None else iter(_about(work, _entity(work, entity)))

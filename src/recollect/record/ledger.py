@@ -6,9 +6,31 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from recollect.errors import Invalid, NotFound
-from recollect.limits import check_content, check_json, check_metadata, check_text, check_time
+from recollect.limits import (
+    COUNT_LIMIT,
+    check_content,
+    check_flag,
+    check_given,
+    check_json,
+    check_metadata,
+    check_number,
+    check_text,
+    check_texts,
+    check_time,
+    check_whole,
+    shown,
+)
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import Goal, GoalStatus, Profile, Record, Summary, ToolInvocation, UserSettings
+from recollect.model.records import (
+    Goal,
+    GoalStatus,
+    Profile,
+    Record,
+    Summary,
+    ToolInvocation,
+    Turn,
+    UserSettings,
+)
 from recollect.workspace import Workspace, rereading
 
 R = TypeVar("R", bound=Record)
@@ -27,8 +49,13 @@ def record_tool(
 ) -> ToolInvocation:
     for what, value in (("input", input), ("output", output)):
         check_json(what, value, work.settings.content_limit, "RECOLLECT_CONTENT_LIMIT")
-    for what, text in (("tool", tool), ("error", error), ("turn", turn)):
-        check_text(what, text)
+    check_given("tool", tool)
+    check_flag("success", success)
+    check_text("error", error, work.settings.content_limit)
+    if latency_ms is not None:
+        check_number("latency_ms", latency_ms)
+    if check_text("turn", turn) is not None and not work.store.get(Turn, [turn or ""]):
+        raise NotFound(f"There is no turn {turn!r}.")
     invocation = ToolInvocation(
         id=work.new_id(),
         tool=tool,
@@ -74,9 +101,12 @@ def add_goal(
     parent: str | None,
     blocked_by: Sequence[str],
 ) -> Goal:
+    check_content(description, work.settings)
     if not description.strip():
         raise Invalid("A goal needs a description.")
-    check_content(description, work.settings)
+    check_whole("priority", priority, least=-COUNT_LIMIT)
+    check_text("parent", parent)
+    blocked_by = check_texts("blocked_by", blocked_by)
     linked = [*([parent] if parent else []), *blocked_by]
     missing = set(linked) - {goal.id for goal in work.store.get(Goal, linked)}
     if missing:
@@ -89,7 +119,7 @@ def add_goal(
         priority=priority,
         deadline=None if deadline is None else check_time("deadline", deadline),
         parent=parent,
-        blocked_by=tuple(blocked_by),
+        blocked_by=blocked_by,
         channel=work.scope.channel,
         agent=work.scope.agent,
         conversation=work.scope.conversation,
@@ -101,13 +131,11 @@ def add_goal(
 @rereading
 def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> Goal:
     """Close a goal, or open it again; goals it blocked alone become active."""
-    found = work.store.get(Goal, [id])
+    wanted = goal_status(status)
+    check_text("result", result, work.settings.content_limit)
+    found = work.store.get(Goal, [check_given("id", id)])
     if not found:
         raise NotFound(f"There is no goal {id!r}.")
-    try:
-        wanted = GoalStatus(status)
-    except ValueError:
-        raise Invalid(f"The status must be one of {', '.join(GoalStatus)}, not {status!r}.") from None
     closed = wanted in (GoalStatus.COMPLETED, GoalStatus.ABANDONED)
     goal = replace(found[0], status=wanted, result=result, closed_at=work.clock.now() if closed else None)
     changes: list[Change] = [Expect("goal", id, found[0]), Put(goal)]
@@ -119,6 +147,13 @@ def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> 
                 changes += [Expect("goal", other.id, other), Put(freed)]
     work.apply(*changes)
     return goal
+
+
+def goal_status(status: str) -> GoalStatus:
+    try:
+        return GoalStatus(status)
+    except ValueError:
+        raise Invalid(f"The status must be one of {', '.join(GoalStatus)}, not {shown(status)}.") from None
 
 
 def profile(work: Workspace) -> Profile:
@@ -138,12 +173,15 @@ def update_profile(
     style: Mapping[str, Any] | None,
 ) -> Profile:
     """Merge into the profile; a preference or style set to None is taken out."""
+    check_metadata({} if preferences is None else preferences, work.settings, "preferences")
+    check_metadata({} if style is None else style, work.settings, "style")
+    known = () if expertise is None else check_texts("expertise", expertise, work.settings.metadata_limit)
     stored = _only(work, Profile)
     old = stored or profile(work)
     new = replace(
         old,
         preferences=_merged(old.preferences, preferences),
-        expertise=tuple(dict.fromkeys((*old.expertise, *(expertise or ())))),
+        expertise=tuple(dict.fromkeys((*old.expertise, *known))),
         style=_merged(old.style, style),
         updated_at=work.clock.now(),
     )

@@ -1,13 +1,25 @@
 """The write path for what somebody wants remembered as it is: save, correct, pin."""
 
 import hmac
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.errors import Invalid, NotFound
-from recollect.limits import check_content, check_metadata, check_time
+from recollect.limits import (
+    check_content,
+    check_flag,
+    check_given,
+    check_many,
+    check_metadata,
+    check_number,
+    check_text,
+    check_texts,
+    check_time,
+    shown,
+)
 from recollect.model.changes import Append, Change, Chunk, Expect, Put, Revise
 from recollect.model.records import (
     MEMORY_KINDS,
@@ -32,6 +44,16 @@ _OWN_FIELDS = frozenset(f.name for f in fields(MemoryRecord))
 _GIVEN = ("valid_from", "valid_to", "expires_at", "confidence", "salience", "pinned", "metadata", "tense")
 
 
+def as_items(items: Iterable[str | Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What is to be remembered; a text stands for a fact."""
+    check_many("The memories", items)
+    given = [{"content": item} if isinstance(item, str) else item for item in items]
+    if odd := [item for item in given if not isinstance(item, Mapping)]:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Invalid(f"A memory is a text or a dict with at least a content, not {shown(odd[0])}.")
+    return given
+
+
+@rereading
 def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[MemoryRecord]:
     """Store memories as given, each citing a verbatim note of itself, all or none."""
     changes: list[Change] = []
@@ -39,7 +61,9 @@ def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[Memory
     entities: dict[str, Entity] = {}
     for item in given:
         note, memory, about = _plan(work, item, entities)
-        changes += [note, *(Put(entity, indexed(work, entity)) for entity in about)]
+        changes.append(note)
+        for entity in about:
+            changes += [Expect("entity", entity.id, None), Put(entity, indexed(work, entity))]
         memories.append(memory)
     texts = indexed_all(work, memories)
     work.apply(*changes, *(Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True)))
@@ -66,7 +90,11 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
         salience=old.salience,
         **kept,
     )
-    ended: dict[str, Any] = {"valid_to": max(start, old.valid_from), "superseded_by": memory.id}
+    ended: dict[str, Any] = {
+        "valid_to": ended_at(old.valid_to, old.valid_from, start),
+        "stated_to": old.valid_to,
+        "superseded_by": memory.id,
+    }
     if start <= now:
         ended["retired_at"] = now  # otherwise it holds until then
     work.apply(
@@ -78,14 +106,22 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
     return memory
 
 
+def ended_at(stated: datetime | None, began: datetime, corrected: datetime) -> datetime:
+    """When a corrected memory ceased to hold: at the correction, unless it had ended by itself."""
+    end = max(corrected, began)
+    return end if stated is None else min(stated, end)
+
+
 def pin(work: Workspace, id: str, pinned: bool) -> MemoryRecord:
     """Exempt a memory from decay, expiry and quotas, or no longer."""
+    check_flag("pinned", pinned)
     memory = find_memory(work, id)
     work.apply(Revise(memory.kind, id, {"pinned": pinned}))
     return replace(memory, pinned=pinned)
 
 
 def find_memory(work: Workspace, id: str) -> MemoryRecord:
+    check_given("id", id)
     for kind in MEMORY_TYPES:
         if found := work.store.get(kind, [id]):
             return found[0]
@@ -118,21 +154,22 @@ def _plan(
     content, kind = values.pop("content", None), values.pop("kind", "fact")
     if not isinstance(content, str) or not content.strip():
         raise Invalid("There is nothing to remember: give the content as text.")
-    if kind not in MEMORY_KINDS:
-        raise Invalid(f"The kind must be one of {', '.join(MEMORY_KINDS)}, not {kind!r}.")
+    if not isinstance(kind, str) or kind not in MEMORY_KINDS:
+        raise Invalid(f"The kind must be one of {', '.join(MEMORY_KINDS)}, not {shown(kind)}.")
     check_content(content, work.settings)
     if values.get("metadata") is not None:
         check_metadata(values["metadata"], work.settings)
-    conversation = values.pop("conversation", None) or work.scope.conversation or NOTES
+    own = check_text("conversation", values.pop("conversation", None))
+    conversation = own or work.scope.conversation or NOTES
     now = work.clock.now()
     (draft,) = plan_turns(
         work, [Message(role=Role.NOTE, content=content, conversation=conversation)], conversation
     )
-    about, new = _entities(work, values.pop("about", ()), entities)
+    about, new = _entities(work, values.pop("about", None), entities)
     given: dict[str, Any] = {
         "valid_from": now,
         "confidence": work.settings.explicit_confidence,
-        **_checked(kind, values),
+        **_checked(work, kind, values),
     }
     if given.get("valid_to") is not None and given["valid_to"] < given["valid_from"]:
         raise Invalid("A memory cannot end before it begins: valid_to is before valid_from.")
@@ -149,7 +186,7 @@ def _plan(
     return Append((draft,)), memory, new
 
 
-def _checked(kind: str, values: dict[str, Any]) -> dict[str, Any]:
+def _checked(work: Workspace, kind: str, values: dict[str, Any]) -> dict[str, Any]:
     """The fields a caller may set on a memory of this kind."""
     shaped = {field.name: field for field in shapes(_TYPES[kind])}
     own = set(shaped) - _OWN_FIELDS
@@ -157,42 +194,41 @@ def _checked(kind: str, values: dict[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         if name not in own and name not in _GIVEN:
             raise Invalid(
-                f"A {kind} has no field {name!r} to set; it has {', '.join(sorted([*own, *_GIVEN]))}."
+                f"A {kind} has no field {shown(name)} to set; it has {', '.join(sorted([*own, *_GIVEN]))}."
             )
         if value is None:
             continue
-        checked[name] = _value(shaped[name], value)
-        if name in ("confidence", "salience") and not 0 <= value <= 1:
-            raise Invalid(f"The {name} must be between 0 and 1, not {value}.")
+        checked[name] = _value(shaped[name], value, work.settings.content_limit)
+        if name in ("confidence", "salience"):
+            check_number(f"The {name}", value, 0, 1)
     return checked
 
 
-def _value(field: FieldShape, value: Any) -> Any:
+def _value(field: FieldShape, value: Any, limit: int) -> Any:
     """The value as its field takes it: what is stored must be readable ever after."""
     match field.shape:
         case "time":
             return check_time(field.name, value)
-        case "enum" if value in list(field.type):
+        case "enum" if isinstance(value, str) and value in list(field.type):
             return field.type(value)
-        case "tuple" if type(value) in (tuple, list) and all(type(part) is str for part in value):
-            return tuple(value)
+        case "tuple" if type(value) in (tuple, list):
+            return check_texts(field.name, value, limit)
         case "number" if type(value) is field.type or (type(value), field.type) == (int, float):
             return value
         case "text" if type(value) is str:
-            return value
+            return check_given(field.name, value, limit)
         case "json":  # checked as metadata
             return value
         case _:
-            raise Invalid(f"The {field.name} cannot be {value!r}.")
+            raise Invalid(f"The {field.name} cannot be {shown(value)}.")
 
 
 def _entities(
-    work: Workspace, names: Sequence[str], known: dict[str, Entity]
+    work: Workspace, given: Sequence[str] | None, known: dict[str, Entity]
 ) -> tuple[tuple[str, ...], list[Entity]]:
     """The ids of the entities with these names, and those among them that did not exist."""
-    if isinstance(names, str):
-        names = (names,)
-    names = list(dict.fromkeys(names))
+    texts = () if given is None else check_texts("about", given, work.settings.content_limit)
+    names = list(dict.fromkeys(texts))
     new: list[Entity] = []
     for name in names:
         check_name("about", name)
@@ -201,9 +237,16 @@ def _entities(
         found = list(work.store.find(Entity, {"name": name}, limit=1))
         if not found:
             made = Entity(
-                id=work.new_id(), name=name, first_seen=work.clock.now(), channel=work.scope.channel
+                id=_entity_id(work, name), name=name, first_seen=work.clock.now(), channel=work.scope.channel
             )
             found = [made]
             new.append(made)
         known[name] = found[0]
     return tuple(known[name].id for name in names), new
+
+
+def _entity_id(work: Workspace, name: str) -> str:
+    """The same for everybody who meets this name of this user first, so that it is stored once. Keyed,
+    because an id outlives what it names."""
+    digest = hmac.digest(work.store.secret(), name.encode(), "sha256")
+    return str(uuid.UUID(bytes=digest[:16], version=5))

@@ -8,8 +8,17 @@ from itertools import islice
 from typing import Any, cast
 
 from recollect.errors import Conflict, Invalid, TooLarge
-from recollect.limits import check_content, check_metadata
-from recollect.model.changes import Change, Put
+from recollect.limits import (
+    TEXT_LIMIT,
+    check_content,
+    check_json,
+    check_many,
+    check_metadata,
+    check_progress,
+    check_text,
+    check_texts,
+)
+from recollect.model.changes import Change, Expect, Put
 from recollect.model.records import (
     RECORD_TYPES,
     Conversation,
@@ -19,15 +28,16 @@ from recollect.model.records import (
     Record,
     Role,
     Tombstone,
+    ToolInvocation,
     Turn,
     UserSettings,
     searchable_text,
 )
 from recollect.model.scope import check_name
-from recollect.model.shapes import from_json, to_json
+from recollect.model.shapes import from_json, shapes, to_json
 from recollect.record.memories import indexed_all, tombstone_digest
 from recollect.record.turns import INDEX_LIMIT, digest
-from recollect.workspace import Workspace
+from recollect.workspace import Workspace, rereading
 
 FORMAT = 1
 LINE_OVERHEAD = 8
@@ -59,25 +69,50 @@ def export(work: Workspace) -> Iterator[str]:
 
 def import_(work: Workspace, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
     """Take in what `export` wrote. Taking in the same lines again changes nothing."""
-    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    check_many("The lines", lines)
+    check_progress(progress)
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if _is_written(number, line))
     _read_header(work, numbered)
     tombstones = {tombstone.digest for tombstone in work.store.find(Tombstone)}
     counts: dict[str, int] = {}
     unchanged = 0
     while batch := list(islice(numbered, work.settings.batch_limit)):
         records = _distinct([(number, _read(work, number, line)) for number, line in batch])
-        records = _placed(work, [record for record in records if not _forgotten(work, tombstones, record)])
-        conversations = _conversations(work, records)
-        new = _new(work, [conversations.pop(r.id) if isinstance(r, Conversation) else r for r in records])
-        grown = _new(work, list(conversations.values()))
+        new = _take(work, [record for record in records if not _forgotten(work, tombstones, record)])
         unchanged += len(batch) - len(new)
-        if new or grown:
-            work.apply(*_puts(work, [*grown, *new]))
         for record in new:
             counts[record.kind] = counts.get(record.kind, 0) + 1
         if progress:
             progress(sum(counts.values()) + unchanged)
     return Imported(counts, unchanged)
+
+
+def _is_written(number: int, line: str) -> bool:
+    if not isinstance(line, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Invalid(f"Line {number} must be text, not {type(line).__name__}.")
+    return bool(line.strip())
+
+
+@rereading
+def _take(work: Workspace, given: Sequence[Record]) -> list[Record]:
+    """Store those that are new, unless something was said or changed where they go in the meantime."""
+    stored = _stored_conversations(work, given)
+    records = _placed(work, given, stored)
+    conversations = _conversations(records, stored)
+    new, old = _new(work, [conversations.pop(r.id) if isinstance(r, Conversation) else r for r in records])
+    grown, _ = _new(work, list(conversations.values()))
+    if new or grown:
+        touched = {r.id for r in (*grown, *new) if isinstance(r, Conversation)}
+        touched |= {r.conversation for r in new if isinstance(r, Turn)}
+        expected = [Expect("conversation", id, stored.get(id)) for id in sorted(touched)]
+        work.apply(*expected, *old, *_puts(work, [*grown, *new]))
+    return new
+
+
+def _stored_conversations(work: Workspace, records: Sequence[Record]) -> dict[str, Conversation]:
+    wanted = {r.id for r in records if isinstance(r, Conversation)}
+    wanted |= {r.conversation for r in records if isinstance(r, Turn)}
+    return {conversation.id: conversation for conversation in work.store.get(Conversation, sorted(wanted))}
 
 
 def _read_header(work: Workspace, lines: Iterator[tuple[int, str]]) -> None:
@@ -129,13 +164,28 @@ def _read(work: Workspace, number: int, line: str) -> Record:
         for name in ("channel", "conversation", "agent"):
             if (value := getattr(record, name, None)) is not None:
                 check_name(name, value)
-        check_content(getattr(record, "content", ""), work.settings)
-        check_metadata(record.metadata, work.settings)
+        _check_sizes(work, record)
         if isinstance(record, Turn) and record.digest != digest(record.content):
             raise Invalid("the turn's content does not match its hash; the file was changed")
     except Invalid as error:
         raise type(error)(f"Line {number}: {error}") from None
     return record
+
+
+def _check_sizes(work: Workspace, record: Record) -> None:
+    """The limits that the verbs have."""
+    limit = max(work.settings.content_limit, TEXT_LIMIT)
+    check_content(getattr(record, "content", ""), work.settings)
+    for shape in shapes(type(record)):
+        value = getattr(record, shape.name)
+        if shape.shape == "text":
+            check_text(shape.name, value, limit)
+        elif shape.shape == "tuple":
+            check_texts(shape.name, value, limit)
+        elif shape.shape == "json" and isinstance(record, ToolInvocation) and shape.name != "metadata":
+            check_json(shape.name, value, limit, "RECOLLECT_CONTENT_LIMIT")
+        elif shape.shape == "json":
+            check_metadata(value, work.settings, shape.name)
 
 
 def _check_values(record: Record) -> None:
@@ -170,7 +220,9 @@ def _is_note(record: Record) -> bool:
     return isinstance(record, Turn) and record.role is Role.NOTE
 
 
-def _placed(work: Workspace, records: Sequence[Record]) -> list[Record]:
+def _placed(
+    work: Workspace, records: Sequence[Record], conversations: Mapping[str, Conversation]
+) -> list[Record]:
     """The turns where they can go: where they were, or behind the others if another turn is there."""
     turns = [record for record in records if isinstance(record, Turn)]
     stored = {turn.id: turn for turn in work.store.get(Turn, [turn.id for turn in turns])}
@@ -182,7 +234,7 @@ def _placed(work: Workspace, records: Sequence[Record]) -> list[Record]:
         for conversation, indexes in wanted.items()
         for turn in work.store.find(Turn, {"conversation": conversation, "index": indexes})
     }
-    ends = {c.id: c.next_index for c in work.store.get(Conversation, sorted(wanted))}
+    ends = {id: conversation.next_index for id, conversation in conversations.items()}
     ends = {name: max(ends.get(name, 0), *(index + 1 for index in wanted[name])) for name in wanted}
     placed: list[Record] = []
     for record in records:
@@ -196,12 +248,10 @@ def _placed(work: Workspace, records: Sequence[Record]) -> list[Record]:
     return placed
 
 
-def _conversations(work: Workspace, records: Sequence[Record]) -> dict[str, Conversation]:
+def _conversations(records: Sequence[Record], stored: Mapping[str, Conversation]) -> dict[str, Conversation]:
     """The conversations of a batch, joined with what is stored of them: the next turn goes behind all."""
     turns = [record for record in records if isinstance(record, Turn)]
     given = {record.id: record for record in records if isinstance(record, Conversation)}
-    wanted = sorted({*given, *(turn.conversation for turn in turns)})
-    stored = {conversation.id: conversation for conversation in work.store.get(Conversation, wanted)}
     joined = {**stored, **given}
     for turn in turns:
         if turn.conversation not in joined:
@@ -220,13 +270,22 @@ def _reaching(conversation: Conversation, index: int) -> Conversation:
     return replace(conversation, next_index=max(conversation.next_index, index))
 
 
-def _new(work: Workspace, records: Sequence[Record]) -> list[Record]:
-    """The records that are not stored yet just so."""
+def _new(work: Workspace, records: Sequence[Record]) -> tuple[list[Record], list[Expect]]:
+    """The records that are not stored yet just so, and what they replace."""
     by_kind: dict[type[Record], list[str]] = {}
     for record in records:
         by_kind.setdefault(type(record), []).append(record.id)
     stored = {(kind, r.id): r for kind, ids in by_kind.items() for r in work.store.get(kind, ids)}
-    return [record for record in records if _adds(record, stored.get((type(record), record.id)))]
+    kept = [_pinned(record, stored.get((type(record), record.id))) for record in records]
+    new = [record for record in kept if _adds(record, stored.get((type(record), record.id)))]
+    return new, [Expect(r.kind, r.id, stored.get((type(r), r.id))) for r in new]
+
+
+def _pinned(record: Record, stored: Record | None) -> Record:
+    """The record, still pinned if it was pinned since the export."""
+    if isinstance(record, MemoryRecord) and isinstance(stored, MemoryRecord) and stored.pinned:
+        return replace(record, pinned=True)
+    return record
 
 
 def _adds(record: Record, stored: Record | None) -> bool:

@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Invalid
-from recollect.limits import check_content, check_metadata, check_text, check_time, check_vector, check_whole
+from recollect.limits import (
+    check_content,
+    check_many,
+    check_metadata,
+    check_progress,
+    check_text,
+    check_time,
+    check_vector,
+    check_whole,
+    shown,
+)
 from recollect.model.changes import Append, Chunk, TurnDraft
 from recollect.model.records import Json, Role, Turn
 from recollect.model.scope import check_name
@@ -53,7 +63,8 @@ def as_message(given: Message | Mapping[str, Any]) -> Message:
     if not isinstance(given, Mapping) or not {"role", "content"} <= given.keys():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise Invalid("A turn is a Message or a dict with at least a role and a content.")
     if unknown := set(given) - _FIELDS:
-        raise Invalid(f"A turn has no field {min(unknown)!r}; it has {', '.join(sorted(_FIELDS))}.")
+        first = shown(min(unknown, key=str))
+        raise Invalid(f"A turn has no field {first}; it has {', '.join(sorted(_FIELDS))}.")
     try:
         return Message(**given)
     except TypeError as error:
@@ -67,6 +78,9 @@ def record(
     conversation: str | None = None,
 ) -> list[Turn]:
     """Store messages as turns, in order, each durable when this returns."""
+    check_many("The turns", messages)
+    check_progress(progress)
+    check_text("conversation", conversation)
     turns: list[Turn] = []
     made = conversation or work.scope.conversation or work.new_id()
     for batch in _batches((as_message(message) for message in messages), work.settings.batch_limit):
@@ -135,7 +149,7 @@ def _role(role: str) -> Role:
     try:
         return Role(role)
     except ValueError:
-        raise Invalid(f"The role must be one of {', '.join(Role)}, not {role!r}.") from None
+        raise Invalid(f"The role must be one of {', '.join(Role)}, not {shown(role)}.") from None
 
 
 def _zone(name: str | None) -> str | None:

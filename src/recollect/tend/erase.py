@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.errors import Invalid, NotFound
-from recollect.model.changes import Change, Put, Remove, Revise
+from recollect.limits import check_flag, check_text
+from recollect.model.changes import Change, Expect, Put, Remove, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
@@ -19,14 +20,16 @@ from recollect.model.records import (
     Relation,
     Role,
     Tombstone,
+    ToolInvocation,
     Turn,
 )
 from recollect.model.shapes import shapes
-from recollect.record.memories import tombstone_digest
-from recollect.workspace import Workspace
+from recollect.record.memories import ended_at, tombstone_digest
+from recollect.workspace import Workspace, rereading
 
 _CITING = (*MEMORY_TYPES, Entity, Relation)
 _KEPT = ("audit", "tombstone")
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,11 @@ class Forgotten:
         return sum(self.counts.values())
 
 
+@rereading
 def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
     """One record of any kind. A memory leaves a tombstone; the notes behind it go with it, its turns
     only when asked for."""
+    check_flag("with_sources", with_sources)
     target = _find(work, id)
     doomed: list[Record] = [target]
     tombstones: list[Tombstone] = []
@@ -53,6 +58,7 @@ def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
     return _erase(work, doomed, f"{target.kind} {id}", [Put(tombstone) for tombstone in tombstones])
 
 
+@rereading
 def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
     """Everything of a conversation, a channel or an agent, and all that was derived from it alone."""
     doomed: list[Record] = []
@@ -63,8 +69,9 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
             doomed += work.store.find(kind, {field: value})
     relabelled = _relabelled(work, doomed)
     kept = {change.id for change in relabelled}
+    watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
-    return _erase(work, doomed, field, relabelled)
+    return _erase(work, doomed, field, relabelled, watched)
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
@@ -101,11 +108,21 @@ def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list
     return [turn for turn in turns if turn.role is Role.NOTE and turn.id not in shared]
 
 
-def _erase(work: Workspace, doomed: list[Record], subject: str, beside: Sequence[Change]) -> Forgotten:
+def _erase(
+    work: Workspace,
+    doomed: list[Record],
+    subject: str,
+    beside: Sequence[Change],
+    watched: Sequence[Conversation] = (),
+) -> Forgotten:
     everything = _all_of_it(work, doomed)
     if not everything:
         return Forgotten()
-    changes = plan_erasure(everything, _neighbours(work, everything.values()))
+    neighbours = _neighbours(work, everything.values())
+    # Nothing was said in them, and none was corrected, since they were read.
+    memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
+    changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
+    changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     receipt = AuditEntry(
         id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
@@ -130,7 +147,7 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
 
 def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
     """The doomed and what cannot be without them."""
-    gone = {record.id: record for record in (*doomed, *_orphans(work, doomed))}
+    gone = {record.id: record for record in (*doomed, *_orphans(work, doomed), *_calls(work, doomed))}
     gone |= {entity.id: entity for entity in _unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):
@@ -163,6 +180,15 @@ def _orphans(work: Workspace, doomed: list[Record]) -> list[Record]:
     derived = work.store.derived_from(sorted(turns))
     alone = [owner for owner, sources in derived.items() if turns.issuperset(sources)]
     return [record for kind in _CITING for record in work.store.get(kind, alone)]
+
+
+def _calls(work: Workspace, doomed: list[Record]) -> list[Record]:
+    """The calls of tools that doomed turns led to: they repeat what was said."""
+    turns = [record.id for record in doomed if isinstance(record, Turn)]
+    calls: list[Record] = []
+    for start in range(0, len(turns), _AT_ONCE):
+        calls += work.store.find(ToolInvocation, {"turn": turns[start : start + _AT_ONCE]})
+    return calls
 
 
 def _neighbours(work: Workspace, doomed: Iterable[Record]) -> dict[str, MemoryRecord]:
@@ -202,9 +228,14 @@ def _rejoined(
     before, after = neighbours.get(first.supersedes or ""), neighbours.get(last.superseded_by or "")
     changes: list[Change] = []
     if before is not None:
-        ended: dict[str, Any] = {"valid_to": None, "retired_at": None, "superseded_by": None}
+        ended: dict[str, Any] = {
+            "valid_to": before.stated_to,
+            "stated_to": None,
+            "retired_at": None,
+            "superseded_by": None,
+        }
         if after is not None:
-            valid_to = max(after.valid_from, before.valid_from)
+            valid_to = ended_at(before.stated_to, before.valid_from, after.valid_from)
             ended = {"valid_to": valid_to, "retired_at": last.retired_at, "superseded_by": after.id}
         changes.append(Revise(before.kind, before.id, ended))
     if after is not None:
@@ -212,6 +243,9 @@ def _rejoined(
     return changes
 
 
-def check_one_target(**given: object) -> None:
-    if sum(bool(value) for value in given.values()) != 1:
-        raise Invalid(f"Say what to forget with exactly one of: {', '.join(given)}.")
+def check_one_target(*, everything: bool, **given: str | None) -> None:
+    check_flag("everything", everything)
+    for name, value in given.items():
+        check_text(name, value)
+    if sum(bool(value) for value in (everything, *given.values())) != 1:
+        raise Invalid(f"Say what to forget with exactly one of: {', '.join((*given, 'everything'))}.")

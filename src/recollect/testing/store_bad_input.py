@@ -66,7 +66,7 @@ class BadInputContract(StoreSuite):
         alice.apply([put(fact("f", "tea"))], SPACE)
         (waiting,) = alice.unembedded(SPACE, 5)
         with pytest.raises(Invalid):
-            alice.embed(SPACE, {waiting.doc: vector})
+            alice.embed(SPACE, {waiting: vector})
         assert alice.unembedded(SPACE, 5) == [waiting]
 
     def test_a_vector_needs_its_space_named(self, embedded: Store, alice: UserStore) -> None:

@@ -80,7 +80,7 @@ class FeedContract(StoreSuite):
     def test_a_late_vector_takes_no_record_through_it_twice(self, embedded: object, alice: UserStore) -> None:
         alice.apply([put(fact("f"))], SPACE)
         (waiting,) = alice.unembedded(SPACE, 10)
-        alice.embed(SPACE, {waiting.doc: axis(0)})
+        alice.embed(SPACE, {waiting: axis(0)})
         after = alice.apply([Put(fact("g"))]).seq
         assert [e.id for e in alice.feed()] == ["f", "g"]
         assert [e.id for e in alice.feed(after - 1)] == ["g"]

@@ -153,7 +153,7 @@ class IsolationContract(StoreSuite):
         (mine,) = alice.unembedded(SPACE, 10)
         (theirs,) = bob.unembedded(SPACE, 10)
         assert (mine.text, theirs.text) == ("of alice", "of bob")
-        alice.embed(SPACE, {mine.doc: axis(0), theirs.doc: axis(0), 999: axis(0)})
+        alice.embed(SPACE, {mine: axis(0), theirs: axis(0), replace(mine, doc=999): axis(0)})
         assert alice.unembedded(SPACE, 10) == []
         assert [chunk.text for chunk in bob.unembedded(SPACE, 10)] == ["of bob"]
         assert embedded.users_unembedded(SPACE) == ["bob"]

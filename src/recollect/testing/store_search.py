@@ -221,7 +221,7 @@ class SearchContract(StoreSuite):
         for user in (alice, other):
             assert user.search(question(vector=axis(0))) == []
         (waiting,) = other.unembedded(SPACE, 5)
-        assert other.embed(SPACE, {waiting.doc: axis(0)}) == 1
+        assert other.embed(SPACE, {waiting: axis(0)}) == 1
         for user in (alice, other):
             assert found(user, question(vector=axis(0), threshold=0.9)) == {"f"}
 

@@ -1,5 +1,6 @@
 """The store's contract: spaces and late vectors, counting, leases, the text index, erasure, health."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -30,7 +31,7 @@ from recollect.testing.store_suite import Opener, StoreSuite, found
 def fill(user: UserStore, space: Space) -> int:
     """Gives every waiting chunk a vector along its number's axis."""
     waiting = user.unembedded(space, 1000)
-    return user.embed(space, {w.doc: axis(w.doc % space.dimensions, space.dimensions) for w in waiting})
+    return user.embed(space, {w: axis(w.doc % space.dimensions, space.dimensions) for w in waiting})
 
 
 class UpkeepContract(StoreSuite):
@@ -58,12 +59,22 @@ class UpkeepContract(StoreSuite):
     def test_a_vector_is_filled_in_once(self, embedded: Store, alice: UserStore) -> None:
         alice.apply([put(fact("f", "tea")), put(fact("g", "milk"), axis(5))], SPACE)
         (waiting,) = alice.unembedded(SPACE, 10)
-        assert alice.embed(SPACE, {waiting.doc: axis(0)}) == 1
-        assert alice.embed(SPACE, {waiting.doc: axis(1)}) == 0
+        assert alice.embed(SPACE, {waiting: axis(0)}) == 1
+        assert alice.embed(SPACE, {waiting: axis(1)}) == 0
         assert alice.embed(SPACE, {}) == 0
         assert found(alice, question(vector=axis(0), threshold=0.9)) == {"f"}
         alice.apply([Remove("fact", ("f",))])
-        assert alice.embed(SPACE, {waiting.doc: axis(0)}) == 0
+        assert alice.embed(SPACE, {waiting: axis(0)}) == 0
+
+    def test_a_vector_computed_before_an_erasure_is_not_given_to_what_came_after(
+        self, embedded: Store, alice: UserStore
+    ) -> None:
+        alice.apply([append(draft("my diagnosis", id="a"))])
+        (before,) = alice.unembedded(SPACE, 10)
+        alice.erase()
+        alice.apply([append(draft("buy oat milk", id="b"))])
+        assert alice.embed(SPACE, {before: axis(0)}) == 0
+        assert [chunk.text for chunk in alice.unembedded(SPACE, 10)] == ["buy oat milk"]
 
     def test_a_vector_of_another_space_is_not_used(self, embedded: Store, alice: UserStore) -> None:
         alice.apply([put(fact("f", "tea"), axis(0, OTHER_SPACE.dimensions))], OTHER_SPACE)
@@ -165,6 +176,36 @@ class UpkeepContract(StoreSuite):
         now = clock.advance(seconds=1)
         assert other.acquire("tend", "b", now, now + minute), "taken over"
         assert not store.acquire("tend", "a", now, now + minute)
+
+    def test_a_lease_of_a_clock_that_was_wrong_is_taken_over(self, store: Store, clock: ManualClock) -> None:
+        minute = timedelta(minutes=1)
+        ahead = START + timedelta(days=5000)
+        assert store.acquire("job", "lost", ahead, ahead + minute)
+        assert store.acquire("job", "one", START, START + minute)
+        assert not store.acquire("job", "two", START, START + minute)
+
+    def test_of_two_rebuilds_the_one_that_began_last_says_when_it_is_done(
+        self, store: Store, alice: UserStore
+    ) -> None:
+        alice.apply([put(fact("f", "tea"))])
+        first, second = store.rebuild_text(), store.rebuild_text()
+        next(first)
+        next(second)
+        assert list(first) == []
+        assert not store.text_is_current()
+        assert list(second) == []
+        assert store.text_is_current()
+
+    def test_two_scrubs_at_once_do_not_hide_the_next_erasure(self, store: Store, alice: UserStore) -> None:
+        alice.apply([put(fact("f", "tea")), put(fact("g", "milk"))])
+        alice.apply([Remove("fact", ("f",))])
+        with ThreadPoolExecutor(4) as threads:
+            for scrub in [threads.submit(store.scrub) for _ in range(8)]:
+                scrub.result()
+        while store.needs_scrub():
+            assert store.scrub()
+        alice.apply([Remove("fact", ("g",))])
+        assert store.needs_scrub()
 
     def test_a_lease_is_released_by_its_holder_only(self, store: Store) -> None:
         until = START + timedelta(minutes=1)

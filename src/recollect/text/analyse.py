@@ -82,7 +82,7 @@ def _split_unspaced(words: list[str]) -> list[str]:
                 found.append(word[end : run.start()])
             found.extend(_grams(run.group()))
             end = run.end()
-        if end < len(word):
+        if end < len(word) and word[end] != "'":  # a clitic alone is no word
             found.append(word[end:])
     return found
 

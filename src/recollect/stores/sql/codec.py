@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from recollect.errors import Invalid, StoreCorrupt
 from recollect.model.records import MemoryRecord, Record
 from recollect.model.shapes import FieldShape, field_from_json, field_to_json, shapes
+from recollect.model.space import LARGEST
 from recollect.stores.sql.schema import RECORD_TABLES
 
 R = TypeVar("R", bound=Record)
@@ -28,8 +29,6 @@ LINKS = ("sources", "about", "blocked_by")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-LARGEST = 65504
-"""The largest number of 16 bits."""
 _ESCAPE = "\x10"
 _UNSAFE = re.compile("[\x00\x10\ud800-\udfff]")
 _ESCAPED = re.compile("\x10([0-9a-f]{4})")
@@ -171,7 +170,7 @@ def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
     """The record that `to_row` made the row of."""
     try:
         return _decoded(kind, row, links)
-    except (ValueError, TypeError, LookupError, OverflowError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, OverflowError, AttributeError, RecursionError) as error:
         raise StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.") from error
 
 
@@ -197,7 +196,16 @@ def encode_fields(kind: type[Record], values: Mapping[str, Any]) -> dict[str, An
         if value is None and not column.json:
             row[name] = None
         elif column.scalar and isinstance(value, (tuple, list)):
-            row[name] = [None if part is None else column.encode(part) for part in cast(list[Any], value)]
+            parts = cast(list[Any], value)
+            row[name] = [None if part is None else _encoded(kind, column, part) for part in parts]
         else:
-            row[name] = column.encode(value)
+            row[name] = _encoded(kind, column, value)
     return row
+
+
+def _encoded(kind: type[Record], column: _Column, value: Any) -> Any:
+    try:
+        return column.encode(value)
+    except (TypeError, AttributeError, OverflowError):
+        message = f"The {column.name} of a {kind.kind} cannot be a {type(value).__name__}."
+        raise Invalid(message) from None

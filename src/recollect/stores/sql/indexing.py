@@ -15,7 +15,17 @@ from recollect.stores.sql.codec import encode_vector
 from recollect.stores.sql.rows import UserRows
 from recollect.text.analyse import terms
 
-COPIED = ("channel", "agent", "confidence", "valid_from", "valid_to", "retired_at", "expires_at")
+COPIED = (
+    "channel",
+    "agent",
+    "confidence",
+    "valid_from",
+    "valid_to",
+    "stated_to",
+    "retired_at",
+    "expires_at",
+    "supersedes",
+)
 """Columns of a record that its chunks repeat, so that filters need no join."""
 
 _SPACES = select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions)
@@ -124,8 +134,10 @@ def _header(kind: str, row: Mapping[str, Any], seq: int) -> dict[str, Any]:
         "at": row.get("at", start),
         "valid_from": start,
         "valid_to": row.get("valid_to"),
+        "stated_to": row.get("stated_to"),
         "recorded_at": row.get("recorded_at", start),
         "retired_at": row.get("retired_at"),
         "expires_at": chunk_expiry(row),
+        "supersedes": row.get("supersedes"),
         "seq": seq,
     }

@@ -1,5 +1,6 @@
 """The store of record on any SQL database: what is shared, which is nearly all of it."""
 
+import secrets
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,8 @@ from recollect.stores.sql.writer import UNSCRUBBED
 from recollect.text.analyse import VERSION, terms
 
 ANALYSER = "analyser"
+SCRUBBED = "scrubbed"
+"""Up to which erasure the files were scrubbed; `unscrubbed` counts the erasures."""
 REBUILD_BATCH = 1000
 
 
@@ -112,9 +115,15 @@ class SqlStore:
             return _mark(connection, ANALYSER) == VERSION
 
     def rebuild_text(self) -> Iterator[int]:
+        ours = -secrets.randbelow(1 << 62) - 1  # not current, and ours to finish while nobody else begins
+
         def begin(connection: Connection) -> None:
             self._backend.clear_text(connection)
-            _set_mark(connection, ANALYSER, 0)  # not current until it is finished
+            _set_mark(connection, ANALYSER, ours)
+
+        def finish(connection: Connection) -> None:
+            if _mark(connection, ANALYSER) == ours:
+                _set_mark(connection, ANALYSER, VERSION)
 
         self._backend.write(begin)
         done = 0
@@ -130,7 +139,7 @@ class SqlStore:
                     break
                 done += count
                 yield done
-        self._backend.write(lambda connection: _set_mark(connection, ANALYSER, VERSION))
+        self._backend.write(finish)
 
     def _reindex(self, connection: Connection, user: str, after: int, end: int) -> tuple[int, int]:
         """A batch of the user's chunks behind `after` and before `end`: how many, and the last one."""
@@ -157,7 +166,7 @@ class SqlStore:
 
     def needs_scrub(self) -> bool:
         with self._backend.read() as connection:
-            return _mark(connection, UNSCRUBBED) > 0
+            return _mark(connection, UNSCRUBBED) > _mark(connection, SCRUBBED)
 
     def scrub(self) -> bool:
         with self._backend.read() as connection:
@@ -165,7 +174,7 @@ class SqlStore:
         if not self._backend.scrub():
             return False
         table = schema.meta
-        done = update(table).where(table.c.key == UNSCRUBBED).values(value=table.c.value - mark)
+        done = update(table).where(table.c.key == SCRUBBED, table.c.value < mark).values(value=mark)
         self._backend.write(lambda connection: connection.execute(done).rowcount)
         return True
 
@@ -181,7 +190,8 @@ class SqlStore:
             if row is None:
                 connection.execute(insert(table).values(name=lease, **values))
                 return True
-            if row.holder != holder and row.until > encode_time(now):
+            # A lease that ends later than one taken now would was taken by a clock that was wrong.
+            if row.holder != holder and encode_time(now) < row.until <= encode_time(until):
                 return False
             connection.execute(update(table).where(table.c.name == lease).values(**values))
             return True

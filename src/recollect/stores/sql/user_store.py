@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, func
+from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 
 from recollect.errors import Conflict, Invalid, NotFound
@@ -29,12 +29,27 @@ from recollect.stores.sql.reading import (
     space_id,
     texts,
 )
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.writer import apply, mark_unscrubbed
 
 R = TypeVar("R", bound=Record)
 
 PAGE = 500
+
+_FILL = (
+    own_update(schema.vectors)
+    .where(
+        schema.vectors.c.space == bindparam("which_space"),
+        schema.vectors.c.doc == bindparam("which"),
+        schema.waiting,
+    )
+    .values(vector=bindparam("new_vector"))
+)
+_TELL = (
+    own_update(schema.chunks)
+    .where(schema.chunks.c.doc == bindparam("which"))
+    .values(seq=bindparam("new_seq"))
+)
 
 
 class SqlUserStore:
@@ -206,27 +221,26 @@ class SqlUserStore:
             ]
             found = rows.all_in(rows.select(chunks), chunks.c.doc, docs)
             text_of = texts(rows, found)
-        return [Unembedded(r["doc"], text_of[r["owner"]][r["start"] : r["stop"]]) for r in found]
+            numbers = [row["number"] for row in rows.all(rows.select(schema.users))]
+        return [Unembedded(r["doc"], text_of[r["owner"]][r["start"] : r["stop"]], numbers[0]) for r in found]
 
-    def embed(self, space: Space, vectors: Mapping[int, NDArray[np.float32]]) -> int:
+    def embed(self, space: Space, vectors: Mapping[Unembedded, NDArray[np.float32]]) -> int:
         for vector in vectors.values():
             if vector.shape != (space.dimensions,):
                 raise Invalid(f"A vector of {space.dimensions} finite numbers was expected.")
-        encoded = {doc: encode_vector(vector) for doc, vector in vectors.items()}
+        encoded = {chunk: encode_vector(vector) for chunk, vector in vectors.items()}
 
         def work(connection: Connection) -> int:
             rows = UserRows(connection, self._user)
             owner = rows.all(self._backend.locked(rows.select(schema.users)))
-            seq = owner[0]["seq"] + 1 if owner else 0
-            done = 0
-            for doc, vector in encoded.items():
-                table = schema.vectors
-                filled = rows.update(table).where(
-                    table.c.space == space_id(space), table.c.doc == doc, schema.waiting
-                )
-                done += rows.run(filled.values(vector=vector)).rowcount
-                table = schema.chunks
-                rows.run(rows.update(table).where(table.c.doc == doc).values(seq=seq))
+            id = connection.execute(select(space_id(space))).scalar()
+            if not owner or id is None:
+                return 0
+            seq, done = owner[0]["seq"] + 1, 0
+            for chunk, vector in encoded.items():
+                if chunk.number == owner[0]["number"]:
+                    done += rows.run(_FILL, which_space=id, which=chunk.doc, new_vector=vector).rowcount
+                    rows.run(_TELL, which=chunk.doc, new_seq=seq)
             rows.run(rows.update(schema.users).values(seq=seq))
             return done
 

@@ -3,7 +3,7 @@
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -59,10 +59,9 @@ def apply(
                 writer.revise(change)
             case Remove():
                 writer.remove(change)
-            case Expect():
-                writer.expect(change)
-            case list():
-                writer.put(change)
+            case _Run():
+                writer.expect(change.expects)
+                writer.put(change.puts)
     writer.indexer.flush()
     rows.run(
         _SETTLE,
@@ -74,19 +73,40 @@ def apply(
     return Applied(seq, tuple(writer.turns), writer.created)
 
 
-def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | Expect | list[Put]]:
-    """Neighbouring puts of one kind as a list, so that they become one statement."""
-    joined: list[Append | Revise | Remove | Expect | list[Put]] = []
-    for _, run in groupby(changes, lambda c: (type(c), c.record.kind if isinstance(c, Put) else "")):
-        puts: list[Put] = []
-        for change in run:
-            if isinstance(change, Put):
-                puts.append(change)
-            else:
-                joined.append(change)
-        if puts:
-            joined.append(puts)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Neighbouring puts, or expectations, of one kind."""
+
+    puts: list[Put]
+    expects: list[Expect]
+
+
+def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | _Run]:
+    """Neighbours that become one statement, joined."""
+    joined: list[Append | Revise | Remove | _Run] = []
+    for _, neighbours in groupby(changes, lambda c: (type(c), _kind(c))):
+        run = _Run([], [])
+        for change in neighbours:
+            match change:
+                case Put():
+                    run.puts.append(change)
+                case Expect():
+                    run.expects.append(change)
+                case _:
+                    joined.append(change)
+        if run.puts or run.expects:
+            joined.append(run)
     return joined
+
+
+def _kind(change: Change) -> str:
+    match change:
+        case Put():
+            return change.record.kind
+        case Expect():
+            return change.kind
+        case _:
+            return ""
 
 
 def _lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
@@ -185,6 +205,8 @@ class _Writer:
 
     def put(self, puts: Sequence[Put]) -> None:
         """Records of one kind. What is there already under the same id is replaced."""
+        if not puts:
+            return
         kind = type(puts[0].record)
         if kind.kind not in SEARCHABLE and any(put.chunks for put in puts):
             raise Invalid(f"A {kind.kind} is not searched: it can have no chunks.")
@@ -214,12 +236,18 @@ class _Writer:
             self._link(put)
         self._insert(table, new)
 
-    def expect(self, change: Expect) -> None:
-        kind, table = BY_KIND[change.kind], schema.RECORD_TABLES[change.kind]
-        found = self._rows.all_in(of_kind(self._rows.select(table), kind), table.c.id, [change.id])
-        stored = records(self._rows, kind, found)
-        if stored != ([] if change.record is None else [change.record]):
-            raise Conflict(f"The {change.kind} {change.id!r} was changed in the meantime: read it again.")
+    def expect(self, expects: Sequence[Expect]) -> None:
+        """Records of one kind."""
+        if not expects:
+            return
+        kind = BY_KIND[expects[0].kind]
+        table = schema.RECORD_TABLES[kind.kind]
+        ids = [change.id for change in expects]
+        found = self._rows.all_in(of_kind(self._rows.select(table), kind), table.c.id, ids)
+        stored = {record.id: record for record in records(self._rows, kind, found)}
+        for change in expects:
+            if stored.get(change.id) != change.record:
+                raise Conflict(f"The {kind.kind} {change.id!r} was changed in the meantime: read it again.")
 
     def revise(self, change: Revise) -> None:
         kind = BY_KIND[change.kind]

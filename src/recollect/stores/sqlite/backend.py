@@ -2,18 +2,19 @@
 
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Select, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from recollect.errors import StoreCorrupt, StoreError, StoreUnavailable
+from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from recollect.model.search import Candidate, Search
 from recollect.stores.sql import migrate
 from recollect.stores.sql.store import SqlStore
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.fork import watch
 from recollect.stores.sqlite.search import Searcher
 from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text, text_disagreements
 
@@ -48,6 +49,7 @@ class SqliteBackend:
         with _translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _refuse_scrap(path)
+            _refuse_foreign(path)
             if not path.exists():
                 path.touch(mode=0o600)  # memories are nobody else's to read; the log inherits it
             self._engine = _engine(path)
@@ -55,6 +57,7 @@ class SqliteBackend:
         self._commits = GroupCommit(self._engine.connect)
         self._searcher = Searcher(cache_bytes)
         self._closed = False
+        watch(self)
 
     @contextmanager
     def read(self) -> Generator[Connection]:
@@ -132,6 +135,13 @@ class SqliteBackend:
         self._closed = True
         self._engine.dispose()
 
+    def before_fork(self) -> None:
+        self._commits.pause()
+        self._engine.dispose()
+
+    def after_fork(self) -> None:
+        self._commits.resume()
+
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The memory was closed: open it again.")
@@ -142,6 +152,18 @@ def _refuse_scrap(path: Path) -> None:
     if path.is_file() and 0 < path.stat().st_size < SMALLEST:
         kind, message = _MEANING[sqlite3.SQLITE_NOTADB]
         raise kind(f"{path} {message}")
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Another program's database stays as it is: looked at before a connection of ours sets its journal."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    ) as look:
+        names = {name for (name,) in look.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if names and "alembic_version" not in names:
+        raise SchemaMismatch(f"{path} holds tables of something else. Give another path.")
 
 
 def _scrub(connection: Connection) -> bool:

@@ -17,7 +17,7 @@ from recollect.stores.sql.codec import decode_vectors, encode_time
 NEVER = np.iinfo(np.int64).max
 """Stands for an end that is not set."""
 
-_TIMES = ("at", "valid_from", "valid_to", "recorded_at", "retired_at", "expires_at")
+_TIMES = ("at", "valid_from", "valid_to", "stated_to", "recorded_at", "retired_at", "expires_at")
 _NUMBERS: dict[str, Any] = {"doc": np.int64, "terms": np.int32, "start": np.int32, "stop": np.int32}
 _NAMES = ("kind", "role", "channel", "agent", "conversation")
 _TYPES: dict[str, Any] = {
@@ -26,6 +26,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(_NAMES, np.int32),
     "confidence": np.float32,
     "has_vector": np.bool_,
+    "corrects": np.bool_,
 }
 _FIRST_CAPACITY = 256
 
@@ -108,6 +109,7 @@ class Columns:
             codes = self._codes[name]
             self._buffers[name][start:stop] = [codes.setdefault(row[name], len(codes)) for row in rows]
         self._buffers["confidence"][start:stop] = [row["confidence"] for row in rows]
+        self._buffers["corrects"][start:stop] = [row["supersedes"] is not None for row in rows]
         self._append_vectors([row["vector"] for row in rows], start, stop)
         self._alive[start:stop] = True
         docs = self._buffers["doc"][start:stop]
@@ -150,8 +152,9 @@ class Columns:
         ):
             if wanted is not None:
                 codes = self._codes[name]
-                chosen = np.zeros(len(codes), np.bool_)
-                chosen[[codes[value] for value in wanted if value in codes]] = True
+                found = [codes[value] for value in wanted if value in codes]
+                chosen = np.zeros(len(codes), np.bool_)  # others may add codes meanwhile, never remove
+                chosen[found] = True
                 mask &= chosen[self._buffers[name][: self.count]]
         if filter.exclude_conversation is not None:
             mask &= self.conversation != self._codes["conversation"].get(filter.exclude_conversation, -1)
@@ -168,12 +171,15 @@ class Columns:
         now = encode_time(filter.now)
         current = self.expires_at > now
         if filter.as_of is None and filter.known_at is None:
-            return current & (self.retired_at == NEVER) & (self.valid_to > now)
+            # A correction made for later leaves the old memory in force until then. What began after it
+            # was recorded is told from what a clock that went back has put into the future.
+            planned = self.corrects & (self.valid_from > self.recorded_at) & (self.valid_from > now)
+            return current & (self.retired_at == NEVER) & (self.valid_to > now) & ~planned
         known_at = NEVER if filter.known_at is None else encode_time(filter.known_at)
         as_of = known_at if filter.as_of is None else encode_time(filter.as_of)
         retired_later = (self.retired_at > known_at) & (self.retired_at != NEVER)
-        open_then = (self.valid_to > as_of) | retired_later
-        return current & (self.recorded_at <= known_at) & (self.valid_from <= as_of) & open_then
+        end = np.where(retired_later, self.stated_to, self.valid_to)
+        return current & (self.recorded_at <= known_at) & (self.valid_from <= as_of) & (end > as_of)
 
 
 def _grown(buffer: NDArray[Any], count: int, capacity: int) -> NDArray[Any]:

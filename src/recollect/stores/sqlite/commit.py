@@ -51,6 +51,13 @@ class GroupCommit:
         with self._seat, self._connect() as connection:
             return work(connection)
 
+    def pause(self) -> None:
+        """Let nobody write until `resume`."""
+        self._seat.acquire()
+
+    def resume(self) -> None:
+        self._seat.release()
+
     def _commit(self, batch: list[_Job[Any]]) -> None:
         try:
             with self._connect() as connection:

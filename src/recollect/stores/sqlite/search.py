@@ -42,7 +42,7 @@ class Snapshot:
         if similarity is not None:
             near = np.where(allowed & columns.has_vector, similarity, -np.inf)
             best = _best(near, search.limit)
-            chosen = best[near[best] >= search.threshold]
+            chosen = best[allowed[best] & (near[best] >= search.threshold)]
         text = None
         if self.postings:
             text = np.where(allowed, scores(self.postings, columns.terms, self.documents, self.terms), 0)

@@ -43,9 +43,11 @@ def upgrade() -> None:
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("valid_from", sa.BigInteger(), nullable=False),
         sa.Column("valid_to", sa.BigInteger(), nullable=True),
+        sa.Column("stated_to", sa.BigInteger(), nullable=True),
         sa.Column("recorded_at", sa.BigInteger(), nullable=False),
         sa.Column("retired_at", sa.BigInteger(), nullable=True),
         sa.Column("expires_at", sa.BigInteger(), nullable=True),
+        sa.Column("supersedes", sa.Text(), nullable=True),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("user_id", "doc"),
         sqlite_with_rowid=False,
@@ -140,6 +142,7 @@ def upgrade() -> None:
         sa.Column("recorded_at", sa.BigInteger(), nullable=False),
         sa.Column("valid_from", sa.BigInteger(), nullable=False),
         sa.Column("valid_to", sa.BigInteger(), nullable=True),
+        sa.Column("stated_to", sa.BigInteger(), nullable=True),
         sa.Column("retired_at", sa.BigInteger(), nullable=True),
         sa.Column("channel", sa.Text(), nullable=False),
         sa.Column("agent", sa.Text(), nullable=True),
@@ -332,6 +335,7 @@ def upgrade() -> None:
         [
             {"key": "next_user", "value": 0},
             {"key": "unscrubbed", "value": 0},
+            {"key": "scrubbed", "value": 0},
             {"key": "analyser", "value": 1},
         ],
     )
