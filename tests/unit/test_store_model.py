@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from recollect.errors import Conflict, NotFound
 from recollect.model.changes import Remove, Revise
 from recollect.model.records import Conversation, Fact, Turn
-from recollect.ports.store import Store, UserStore
+from recollect.ports.store import Store, Unembedded, UserStore
 from recollect.stores.sqlite.backend import open_store
 from recollect.testing.store_samples import SPACE, append, draft, fact, ids, put, question, vectors
 from recollect.text.analyse import terms
@@ -161,7 +161,8 @@ class StoreMachine(RuleBasedStateMachine):
         waiting = store.unembedded(SPACE, 100)
         texts = [text for id, text in person.contents().items() if id not in person.vectors]
         assert sorted(chunk.text for chunk in waiting) == sorted(texts)
-        store.embed(SPACE, dict.fromkeys(waiting, VECTORS[0]))
+        filled: dict[Unembedded, Any] = dict.fromkeys(waiting, VECTORS[0])
+        store.embed(SPACE, filled)
         person.vectors |= dict.fromkeys(set(person.contents()) - set(person.vectors), 0)
 
     @rule(user=USERS, word=st.sampled_from(WORDS), channels=st.none() | CHANNELS.map(lambda one: (one,)))

@@ -10,10 +10,9 @@ import typer
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import Invalid
-from recollect.limits import check_content, check_metadata, check_text, check_whole
 from recollect.model.records import Role, Turn
 from recollect.model.shapes import to_json
-from recollect.record.turns import INDEX_LIMIT, Message, as_message
+from recollect.record.turns import Message, as_message, check_message
 from recollect.settings import Settings
 
 app = typer.Typer()
@@ -99,13 +98,5 @@ def _checked(given: dict[str, Any], settings: Settings) -> Message:
     """The turn of one line; the library would refuse a wrong one too, but without the line's number."""
     at = given.get("at")
     message = as_message({**given, "at": values.a_time(at)} if at else given)
-    if message.role not in tuple(Role):
-        raise Invalid(f"The role must be one of {', '.join(Role)}, not {message.role!r}.")
-    check_content(message.content, settings)
-    check_metadata(message.metadata, settings)
-    for name in ("conversation", "zone", "model", "title"):
-        check_text(name, getattr(message, name))
-    for name in ("index", "tokens"):
-        if (number := getattr(message, name)) is not None:
-            check_whole(name, number, INDEX_LIMIT)
+    check_message(message, settings)
     return message

@@ -26,6 +26,7 @@ from recollect.limits import (
 from recollect.model.changes import Append, Chunk, TurnDraft
 from recollect.model.records import Json, Role, Turn
 from recollect.model.scope import check_name
+from recollect.settings import Settings
 from recollect.text.chunk import estimate_tokens, spans
 from recollect.workspace import Workspace
 
@@ -82,7 +83,7 @@ def record(
     check_progress(progress)
     check_text("conversation", conversation)
     turns: list[Turn] = []
-    made = conversation or work.scope.conversation or work.new_id()
+    made = check_name("conversation", conversation or work.scope.conversation or work.new_id())
     for batch in _batches((as_message(message) for message in messages), work.settings.batch_limit):
         drafts = plan_turns(work, batch, made)
         known = _known(work, drafts)
@@ -113,16 +114,30 @@ def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) 
     return [_draft(work, message, conversation, now) for message in messages]
 
 
-def _draft(work: Workspace, message: Message, conversation: str, now: datetime) -> TurnDraft:
-    role = _role(message.role)
-    check_text("conversation", message.conversation)
-    check_content(message.content, work.settings)
-    check_metadata(message.metadata, work.settings)
+def check_message(message: Message, settings: Settings) -> None:
+    """`Invalid` unless the message can be stored as it is; its vector is checked when it is used."""
+    _role(message.role)
+    check_content(message.content, settings)
+    check_metadata(message.metadata, settings)
+    if message.conversation is not None:
+        check_name("conversation", message.conversation)
     if message.index is not None:
         check_whole("The index of a turn", message.index, INDEX_LIMIT)
+    if message.tokens is not None:
+        check_whole("tokens", message.tokens, TOKEN_LIMIT)
+    if message.at is not None:
+        check_time("at", message.at)
+    _zone(message.zone)
+    for name in ("model", "title"):
+        check_text(name, getattr(message, name))
+
+
+def _draft(work: Workspace, message: Message, conversation: str, now: datetime) -> TurnDraft:
+    check_message(message, work.settings)
+    role = Role(message.role)
     return TurnDraft(
         id=work.new_id(),
-        conversation=check_name("conversation", message.conversation or conversation),
+        conversation=message.conversation or conversation,
         index=message.index,
         role=role,
         content=message.content,
@@ -131,11 +146,11 @@ def _draft(work: Workspace, message: Message, conversation: str, now: datetime) 
         digest=digest(message.content),
         channel=work.scope.channel,
         agent=work.scope.agent,
-        zone=_zone(message.zone),
-        model=check_text("model", message.model),
-        tokens=_tokens(message),
+        zone=message.zone,
+        model=message.model,
+        tokens=estimate_tokens(message.content) if message.tokens is None else message.tokens,
         metadata=message.metadata,
-        title=check_text("title", message.title),
+        title=message.title,
         chunks=() if role is Role.NOTE else _chunks(work, message),
     )
 
@@ -160,12 +175,6 @@ def _zone(name: str | None) -> str | None:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise Invalid(f"There is no time zone {name!r}; use a name like Europe/Lisbon.") from None
-
-
-def _tokens(message: Message) -> int:
-    if message.tokens is None:
-        return estimate_tokens(message.content)
-    return check_whole("tokens", message.tokens, TOKEN_LIMIT)
 
 
 def _chunks(work: Workspace, message: Message) -> tuple[Chunk, ...]:
