@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -140,6 +141,15 @@ def _columns(kind: type[Record]) -> tuple[_Column, ...]:
 
 
 @cache
+def _getter(
+    kind: type[Record],
+) -> tuple[tuple[tuple[str, Callable[[Any], Any], bool], ...], Callable[[Record], tuple[Any, ...]]]:
+    """The columns with how to encode them, and all of a record's values at once: this is a hot path."""
+    columns = tuple((column.name, column.encode, column.json) for column in _columns(kind))
+    return columns, attrgetter(*(name for name, _, _ in columns))
+
+
+@cache
 def _details(kind: type[Record]) -> tuple[FieldShape, ...]:
     """The fields that only this kind of memory has; they share one column."""
     return tuple(f for f in shapes(kind) if f.name not in RECORD_TABLES[kind.kind].c and f.name not in LINKS)
@@ -154,10 +164,11 @@ def to_row(record: Record) -> dict[str, Any]:
     """The record's columns, without the user's and the feed's."""
     kind = type(record)
     check_id(record.id)
-    row: dict[str, Any] = {}
-    for column in _columns(kind):
-        value = getattr(record, column.name)
-        row[column.name] = None if value is None and not column.json else column.encode(value)
+    columns, values = _getter(kind)
+    row: dict[str, Any] = {
+        name: encode(value) if value is not None or json else None
+        for (name, encode, json), value in zip(columns, values(record), strict=True)
+    }
     if isinstance(record, MemoryRecord):
         row["kind"] = record.kind
         row["details"] = encode_json(

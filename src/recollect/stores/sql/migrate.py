@@ -31,6 +31,8 @@ def upgrade(engine: Engine, create_text: Callable[[Connection], None]) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         try:
             found = version(connection)
+            if found is None and inspect(connection).get_table_names():
+                raise SchemaMismatch("The database holds tables of something else. Give another path.")
             if found != HEAD:
                 _run(connection, found)
                 create_text(connection)

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnav
 from recollect.model.search import Candidate, Search
 from recollect.stores.sql import migrate
 from recollect.stores.sql.store import SqlStore
-from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.commit import GroupCommit, execute, roll_back
 from recollect.stores.sqlite.fork import watch
 from recollect.stores.sqlite.search import Searcher
 from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text, text_disagreements
@@ -63,7 +63,7 @@ class SqliteBackend:
     def read(self) -> Generator[Connection]:
         self._check_open()
         with _translated(self._path), self._engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN")
+            execute(connection, "BEGIN")
             try:
                 yield connection
             finally:
@@ -155,12 +155,15 @@ def _refuse_scrap(path: Path) -> None:
 
 
 def _refuse_foreign(path: Path) -> None:
-    """Another program's database stays as it is: looked at before a connection of ours sets its journal."""
+    """Another program's database stays as it is: looked at before a connection of ours sets its journal.
+    One in that journal mode already may not be readable this way; the migration will look again."""
     if not path.is_file() or not path.stat().st_size:
         return
-    with closing(
-        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-    ) as look:
+    names: set[str] = set()
+    with (
+        suppress(sqlite3.OperationalError),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as look,
+    ):
         names = {name for (name,) in look.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if names and "alembic_version" not in names:
         raise SchemaMismatch(f"{path} holds tables of something else. Give another path.")

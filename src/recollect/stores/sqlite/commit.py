@@ -95,6 +95,12 @@ def _run(connection: Connection, job: _Job[Any]) -> None:
     connection.exec_driver_sql("RELEASE piece")
 
 
+def execute(connection: Connection, statement: str) -> None:
+    """Begin or end a transaction; straight to the driver, because every recall does it."""
+    raw: Any = connection.connection.dbapi_connection
+    raw.execute(statement)
+
+
 def in_transaction(connection: Connection) -> bool:
     if connection.invalidated:  # Ctrl-C while a statement ran
         return False
@@ -105,4 +111,4 @@ def in_transaction(connection: Connection) -> bool:
 def roll_back(connection: Connection) -> None:
     """End the transaction, unless SQLite has done so already, as it does when the disk is full."""
     if in_transaction(connection):
-        connection.exec_driver_sql("ROLLBACK")
+        execute(connection, "ROLLBACK")
