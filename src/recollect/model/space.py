@@ -1,6 +1,12 @@
 """Embedding spaces: vectors compare only inside one."""
 
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+N = TypeVar("N", float, NDArray[np.float32])
 
 LARGEST = 65504
 """The largest number of 16 bits, which is what vectors are stored with."""
@@ -19,8 +25,8 @@ class Space:
     dimensions: int
     unrelated: float = 0.0
 
-    def similarity(self, cosine: float) -> float:
-        """A cosine of this space on the common scale: 0 unrelated, 1 the same."""
+    def similarity(self, cosine: N) -> N:
+        """A cosine of this space, or many, on the common scale: 0 unrelated, 1 the same."""
         return (cosine - self.unrelated) / (1.0 - self.unrelated)
 
     def compares_with(self, other: "Space") -> bool:

@@ -71,8 +71,7 @@ class Snapshot:
             return None
         if not np.isfinite(query).all():
             return None
-        cosine = self.columns.vectors @ query
-        return (cosine - self.space.unrelated) / (1.0 - self.space.unrelated)
+        return self.space.similarity(self.columns.vectors @ query)
 
 
 def _best(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
