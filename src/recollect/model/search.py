@@ -46,6 +46,15 @@ class Search:
     """The least similarity, on the space's common scale, of a candidate found by its vector alone."""
     limit: int = 50
 
+    def vector_in(self, searched: Space | None) -> NDArray[np.float32] | None:
+        """The vector, if it can be compared with those of the space that is searched."""
+        vector = self.vector
+        if vector is None or searched is None or vector.shape != (searched.dimensions,):
+            return None
+        if self.space is not None and not self.space.compares_with(searched):
+            return None
+        return vector if np.isfinite(vector).all() else None
+
 
 class Candidate(NamedTuple):
     """A chunk that was found: by its vector, its words, or both."""

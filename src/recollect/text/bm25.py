@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 K1 = 1.2
 B = 0.75
+COUNT_LIMIT = 4
+"""From here on it makes no difference how often a term occurs: an index need not count any further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ def scores(
         frequency = len(term.places)
         rarity = np.log1p((documents - frequency + 0.5) / (frequency + 0.5))
         length = lengths[term.places]
-        saturation = term.counts / (term.counts + K1 * (1 - B + B * length / mean))
+        counts = np.minimum(term.counts, COUNT_LIMIT)
+        saturation = counts / (counts + K1 * (1 - B + B * length / mean))
         total[term.places] += (rarity * (K1 + 1) * saturation).astype(np.float32)
     return total

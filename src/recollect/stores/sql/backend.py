@@ -7,39 +7,51 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection, Select
 
 from recollect.model.search import Candidate, Search
+from recollect.stores.sql.rows import UserRows
 
 T = TypeVar("T")
 
 
 class Backend(Protocol):
-    """Transactions, text search, vector search and erasure of one database."""
+    """Transactions, text search, vector search and erasure of one database.
 
-    def read(self) -> AbstractContextManager[Connection]:
+    A transaction is one user's, or with no user the operators': which of the two it is, is all that a
+    database with a wall of its own has to know.
+    """
+
+    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         """A connection that sees one state of the database."""
         ...
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a transaction that is durable when this returns; all or nothing."""
+    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
+        """Run `work` in a transaction that is durable when this returns; all or nothing. It may be run
+        again after it was undone."""
+        ...
+
+    def write_alone(self, work: Callable[[Connection], T]) -> T:
+        """The operators' `write`, while no user is writing."""
         ...
 
     def locked(self, statement: Select[Any]) -> Select[Any]:
         """The statement, holding the rows it reads until the transaction ends."""
         ...
 
-    def add_text(
-        self, connection: Connection, number: int, documents: Sequence[tuple[int, list[str]]]
-    ) -> None:
-        """Index the terms of documents of the user with this number."""
+    def partition_of(self, rows: UserRows) -> int:
+        """Which part of the database the user's rows are in, of those that are scrubbed on their own."""
         ...
 
-    def remove_text(self, connection: Connection, number: int, documents: Sequence[int]) -> None: ...
+    def add_text(self, rows: UserRows, number: int, documents: Sequence[tuple[int, list[str]]]) -> None:
+        """Index the terms of documents of the user, who has this number."""
+        ...
+
+    def remove_text(self, rows: UserRows, number: int, documents: Sequence[int]) -> None: ...
 
     def clear_text(self, connection: Connection) -> None: ...
 
     def search(self, user: str, search: Search) -> list[Candidate]: ...
 
-    def scrub(self) -> bool:
-        """Leave no byte of what was erased in the files; False when others are in the way."""
+    def scrub(self, partition: int) -> bool:
+        """Leave no byte of what was erased in the partition's files; False when others are in the way."""
         ...
 
     def stats(self) -> dict[str, Any]: ...

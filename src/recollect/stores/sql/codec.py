@@ -88,11 +88,15 @@ def decode_json(text: str) -> Any:
     return {} if text == "{}" else json.loads(text)
 
 
-def encode_vector(vector: NDArray[np.float32]) -> bytes:
+class StoredVector(bytes):
+    """Numbers of 16 bits, little-endian. A type of its own, so that a database with vectors can tell."""
+
+
+def encode_vector(vector: NDArray[np.float32]) -> StoredVector:
     """The vector as stored; `Invalid` when it has values that are no numbers there."""
     if not np.abs(vector).max(initial=0) <= LARGEST:  # also false for what is not a number
         raise Invalid("The vector has values that are not finite numbers, or too large.")
-    return vector.astype("<f2").tobytes()
+    return StoredVector(vector.astype("<f2").tobytes())
 
 
 def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:

@@ -70,7 +70,7 @@ class Indexer:
     def flush(self) -> None:
         self._rows.insert(schema.chunks, self._chunks)
         self._rows.insert(schema.vectors, self._vectors)
-        self._backend.add_text(self._rows.connection, self._number, self._texts)
+        self._backend.add_text(self._rows, self._number, self._texts)
         self._chunks, self._vectors, self._texts = [], [], []
 
     def remove(self, owners: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ class Indexer:
         table = schema.chunks
         found = self._rows.all_in(self._rows.select(table, table.c.doc, table.c.terms), table.c.owner, owners)
         docs = [row["doc"] for row in found]
-        self._backend.remove_text(self._rows.connection, self._number, docs)
+        self._backend.remove_text(self._rows, self._number, docs)
         self._rows.delete_in(schema.vectors, schema.vectors.c.doc, docs)
         self._rows.delete_in(table, table.c.doc, docs)
         self.note_gone("chunk", [str(doc) for doc in docs])

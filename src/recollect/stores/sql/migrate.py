@@ -1,13 +1,10 @@
 """Brings a database to this release's schema. Alembic is imported only when there is work to do."""
 
 import logging
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, inspect, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Connection, inspect, text
 
 from recollect.errors import SchemaMismatch
 
@@ -22,25 +19,13 @@ def version(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def upgrade(engine: Engine, create_text: Callable[[Connection], None]) -> None:
-    """Create or upgrade the schema; one look when there is nothing to do."""
-    with engine.connect() as connection:
-        if version(connection) == HEAD:
-            return
-    with engine.connect() as connection:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        try:
-            found = version(connection)
-            if found is None and inspect(connection).get_table_names():
-                raise SchemaMismatch("The database holds tables of something else. Give another path.")
-            if found != HEAD:
-                _run(connection, found)
-                create_text(connection)
-            connection.exec_driver_sql("COMMIT")
-        except BaseException:
-            with suppress(SQLAlchemyError):  # already done when the disk is full or Ctrl-C was pressed
-                connection.exec_driver_sql("ROLLBACK")
-            raise
+def upgrade(connection: Connection) -> None:
+    """Create or upgrade the schema, in the transaction that was begun."""
+    found = version(connection)
+    if found is None and inspect(connection).get_table_names():
+        raise SchemaMismatch("The database holds tables of something else. Give another one.")
+    if found != HEAD:
+        _run(connection, found)
 
 
 def _run(connection: Connection, found: str | None) -> None:

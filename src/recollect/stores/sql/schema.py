@@ -1,7 +1,8 @@
 """The one schema, for every SQL store.
 
-Each table that holds anything of a user's starts its primary key with `user_id`. Times are
-microseconds since 1970 UTC. `seq` is the user's change feed: every write takes the next number.
+Each table that holds anything of a user's starts its primary key with `user_id`, by which PostgreSQL
+partitions it. Times are microseconds since 1970 UTC. `seq` is the user's change feed: every write takes
+the next number.
 """
 
 from typing import Any
@@ -19,12 +20,37 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine, UserDefinedType
 
 metadata = MetaData()
 
+PARTITIONS = 64
+"""Into how many parts PostgreSQL splits each table by its user."""
+BY_USER = "HASH (user_id)"
+BY_TIME = "RANGE (at)"
+
+
+class Halfvec(UserDefinedType[bytes]):
+    """pgvector's 16-bit vectors. Rows carry the bytes that `codec.encode_vector` made; the PostgreSQL
+    store's connections turn them into vectors and back."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "halfvec"
+
+
+def vector_type() -> TypeEngine[bytes]:
+    return LargeBinary().with_variant(Halfvec(), "postgresql")
+
+
+def text_type() -> TypeEngine[str]:
+    """Compared character by character, as Python does, whatever the database's language is."""
+    return Text().with_variant(Text(collation="C"), "postgresql")
+
 
 def _text(name: str, *, null: bool = False) -> Column[Any]:
-    return Column(name, Text, nullable=null)
+    return Column(name, text_type(), nullable=null)
 
 
 def _time(name: str, *, null: bool = False) -> Column[Any]:
@@ -35,22 +61,23 @@ def _number(name: str) -> Column[Any]:
     return Column(name, Integer, nullable=False)
 
 
-def _record_table(name: str, *columns: Any) -> Table:
+def _record_table(name: str, *columns: Any, partition_by: str = BY_USER) -> Table:
     return Table(
         name,
         metadata,
-        Column("user_id", Text, primary_key=True),
-        Column("id", Text, primary_key=True),
+        Column("user_id", text_type(), primary_key=True),
+        Column("id", text_type(), primary_key=True),
         *columns,
         _text("metadata"),
         Column("seq", BigInteger, nullable=False),
+        postgresql_partition_by=partition_by,
     )
 
 
 users = Table(
     "users",
     metadata,
-    Column("user_id", Text, primary_key=True),
+    Column("user_id", text_type(), primary_key=True),
     Column("number", BigInteger, nullable=False, unique=True),
     Column("seq", BigInteger, nullable=False),
     Column("next_doc", BigInteger, nullable=False),
@@ -199,30 +226,33 @@ audit = _record_table(
     "audit",
     _text("operation"),
     _text("subject"),
-    _time("at"),
+    Column("at", BigInteger, primary_key=True),
     _number("count"),
     _text("channel"),
     _text("agent", null=True),
     _text("conversation", null=True),
     Index("ix_audit_at", "user_id", "at"),
+    partition_by=BY_TIME,
 )
+"""By day, so that old ones go by dropping a partition; therefore `at` is part of its key."""
 
 links = Table(
     "links",
     metadata,
-    Column("user_id", Text, primary_key=True),
-    Column("owner", Text, primary_key=True),
-    Column("name", Text, primary_key=True),
+    Column("user_id", text_type(), primary_key=True),
+    Column("owner", text_type(), primary_key=True),
+    Column("name", text_type(), primary_key=True),
     Column("place", Integer, primary_key=True),
     _text("target"),
     Index("ix_links_target", "user_id", "name", "target"),
+    postgresql_partition_by=BY_USER,
 )
 """Which turns a record cites, which entities it is about, which goals block it."""
 
 chunks = Table(
     "chunks",
     metadata,
-    Column("user_id", Text, primary_key=True),
+    Column("user_id", text_type(), primary_key=True),
     Column("doc", BigInteger, primary_key=True),
     _text("kind"),
     _text("owner"),
@@ -246,17 +276,19 @@ chunks = Table(
     Index("ix_chunks_owner", "user_id", "owner"),
     Index("ix_chunks_seq", "user_id", "seq"),
     sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
 )
 """What is searched: a span of a record's text with a copy of what filters need. `doc` counts per user."""
 
 vectors = Table(
     "vectors",
     metadata,
-    Column("user_id", Text, primary_key=True),
+    Column("user_id", text_type(), primary_key=True),
     Column("space", Integer, primary_key=True),
     Column("doc", BigInteger, primary_key=True),
-    Column("vector", LargeBinary),
+    Column("vector", vector_type()),
     sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
 )
 """Float16, little-endian. A row without a vector waits for one."""
 
@@ -273,24 +305,26 @@ Index(
 usage = Table(
     "usage",
     metadata,
-    Column("user_id", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
+    Column("user_id", text_type(), primary_key=True),
+    Column("id", text_type(), primary_key=True),
     _text("kind"),
     _number("count"),
     _number("since_renewal"),
     _time("last_at"),
     sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
 )
 """How often a memory was returned; apart from the memory, so that counting does not rewrite it."""
 
 deletions = Table(
     "deletions",
     metadata,
-    Column("user_id", Text, primary_key=True),
+    Column("user_id", text_type(), primary_key=True),
     Column("seq", BigInteger, primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
+    Column("kind", text_type(), primary_key=True),
+    Column("id", text_type(), primary_key=True),
     sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
 )
 """What is gone, for whoever follows the feed. Holds no content."""
 
@@ -308,16 +342,24 @@ spaces = Table(
 leases = Table(
     "leases",
     metadata,
-    Column("name", Text, primary_key=True),
+    Column("name", text_type(), primary_key=True),
     _text("holder"),
     _time("until"),
 )
 
 meta = Table(
-    "meta", metadata, Column("key", Text, primary_key=True), Column("value", BigInteger, nullable=False)
+    "meta", metadata, Column("key", text_type(), primary_key=True), Column("value", BigInteger, nullable=False)
 )
-"""Counters and marks of the whole database: the next user number, the analyser's version, what is
-still to be scrubbed."""
+"""Counters and marks of the whole database: the next user number, the analyser's version."""
+
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("erased", BigInteger, nullable=False),
+    Column("scrubbed", BigInteger, nullable=False),
+)
+"""How often something was erased in a partition, and up to which of these its files were scrubbed."""
 
 RECORD_TABLES: dict[str, Table] = {
     "conversation": conversations,

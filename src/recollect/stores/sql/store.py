@@ -17,12 +17,9 @@ from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.reading import space_id, texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.user_store import SqlUserStore
-from recollect.stores.sql.writer import UNSCRUBBED
 from recollect.text.analyse import VERSION, terms
 
 ANALYSER = "analyser"
-SCRUBBED = "scrubbed"
-"""Up to which erasure the files were scrubbed; `unscrubbed` counts the erasures."""
 REBUILD_BATCH = 1000
 
 
@@ -55,7 +52,7 @@ class SqlStore:
             _await_vectors(connection, space)
             return first
 
-        return self._backend.write(work)
+        return self._backend.write_alone(work)
 
     def claim_space(self, space: Space) -> bool:
         active = self.active_space()
@@ -68,7 +65,7 @@ class SqlStore:
                 connection.execute(delete(schema.vectors))
                 connection.execute(delete(schema.spaces))
 
-        self._backend.write(work)
+        self._backend.write_alone(work)
         return self.active_space() is None and self.add_space(space)
 
     def reset_space(self, space: Space) -> None:
@@ -81,7 +78,7 @@ class SqlStore:
             _await_vectors(connection, space)
 
         self.add_space(space)
-        self._backend.write(work)
+        self._backend.write_alone(work)
 
     def switch_space(self, space: Space) -> None:
         def work(connection: Connection) -> None:
@@ -100,7 +97,7 @@ class SqlStore:
             connection.execute(delete(schema.vectors).where(schema.vectors.c.space != space_id(space)))
             connection.execute(delete(table).where(~table.c.active))
 
-        self._backend.write(work)
+        self._backend.write_alone(work)
 
     def users_unembedded(self, space: Space) -> list[str]:
         table = schema.vectors
@@ -125,7 +122,7 @@ class SqlStore:
             if _mark(connection, ANALYSER) == ours:
                 _set_mark(connection, ANALYSER, VERSION)
 
-        self._backend.write(begin)
+        self._backend.write_alone(begin)
         done = 0
         with self._backend.read() as connection:
             users = [(row.user_id, row.next_doc) for row in connection.execute(select(schema.users))]
@@ -133,7 +130,8 @@ class SqlStore:
             last = 0
             while True:
                 count, last = self._backend.write(
-                    lambda connection, u=user, e=end, after=last: self._reindex(connection, u, after, e)
+                    lambda connection, u=user, e=end, after=last: self._reindex(connection, u, after, e),
+                    user,
                 )
                 if not count:
                     break
@@ -156,8 +154,8 @@ class SqlStore:
         documents = [(r["doc"], terms(text_of[r["owner"]][r["start"] : r["stop"]])) for r in found]
         number: int = owner[0]["number"]
         # What was stored since the index was cleared is in it already.
-        self._backend.remove_text(connection, number, [doc for doc, _ in documents])
-        self._backend.add_text(connection, number, documents)
+        self._backend.remove_text(rows, number, [doc for doc, _ in documents])
+        self._backend.add_text(rows, number, documents)
         for doc, words in documents:
             rows.run(rows.update(table).where(table.c.doc == doc).values(terms=len(words)))
         return len(found), found[-1]["doc"]
@@ -166,16 +164,21 @@ class SqlStore:
 
     def needs_scrub(self) -> bool:
         with self._backend.read() as connection:
-            return _mark(connection, UNSCRUBBED) > _mark(connection, SCRUBBED)
+            return connection.execute(_UNSCRUBBED).first() is not None
 
     def scrub(self) -> bool:
         with self._backend.read() as connection:
-            mark = _mark(connection, UNSCRUBBED)
-        if not self._backend.scrub():
+            waiting = connection.execute(_UNSCRUBBED).all()
+        scrubbed = [self._scrub(row.partition, row.erased) for row in waiting]  # all of them are tried
+        return all(scrubbed)
+
+    def _scrub(self, partition: int, erased: int) -> bool:
+        """Whether the partition's files hold nothing of its first so many erasures any more."""
+        if not self._backend.scrub(partition):
             return False
-        table = schema.meta
-        done = update(table).where(table.c.key == SCRUBBED, table.c.value < mark).values(value=mark)
-        self._backend.write(lambda connection: connection.execute(done).rowcount)
+        table = schema.erasures
+        done = update(table).where(table.c.partition == partition, table.c.scrubbed < erased)
+        self._backend.write(lambda connection: connection.execute(done.values(scrubbed=erased)).rowcount)
         return True
 
     # Leases
@@ -228,6 +231,9 @@ class SqlStore:
 
     def close(self) -> None:
         self._backend.close()
+
+
+_UNSCRUBBED = select(schema.erasures).where(schema.erasures.c.erased > schema.erasures.c.scrubbed)
 
 
 def _mark(connection: Connection, key: str) -> int:

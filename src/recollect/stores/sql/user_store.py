@@ -30,7 +30,7 @@ from recollect.stores.sql.reading import (
     texts,
 )
 from recollect.stores.sql.rows import UserRows, own_update
-from recollect.stores.sql.writer import apply, mark_unscrubbed
+from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
 
@@ -70,11 +70,11 @@ class SqlUserStore:
             except IntegrityError as error:
                 raise Conflict(f"Something else is already stored in that place ({error.orig}).") from None
 
-        return self._backend.write(work)
+        return self._backend.write(work, self._user)
 
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         table = schema.RECORD_TABLES[kind.kind]
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table), kind), table.c.id, list(dict.fromkeys(ids)))
             by_id = {record.id: record for record in records(rows, kind, found)}
@@ -99,7 +99,7 @@ class SqlUserStore:
         left = limit
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
-            with self._backend.read() as connection:
+            with self._backend.read(self._user) as connection:
                 rows = UserRows(connection, self._user)
                 statement = of_kind(rows.select(table), kind).where(*wanted)
                 if place is not None:
@@ -114,7 +114,7 @@ class SqlUserStore:
 
     def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:
         table = schema.RECORD_TABLES[kind.kind]
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table, table.c[order]), kind), table.c.id, [id])
         if not found:
@@ -122,7 +122,7 @@ class SqlUserStore:
         return found[0][order], id
 
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             return _count(UserRows(connection, self._user), kind, where)
 
     def search(self, search: Search) -> list[Candidate]:
@@ -130,7 +130,7 @@ class SqlUserStore:
 
     def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:
         table = schema.links
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             cited = rows.select(table, table.c.owner).where(table.c.name == "sources")
             owners = list(dict.fromkeys(r["owner"] for r in rows.all_in(cited, table.c.target, list(turns))))
@@ -139,6 +139,7 @@ class SqlUserStore:
     def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
         def work(connection: Connection) -> None:
             rows, table, chunks = UserRows(connection, self._user), schema.usage, schema.chunks
+            rows.all(self._backend.locked(rows.select(schema.users, schema.users.c.seq)))
             living = rows.all_in(rows.select(chunks, chunks.c.owner), chunks.c.owner, list(ids))
             known = {row["id"]: row for row in rows.all_in(rows.select(table), table.c.id, list(ids))}
             counted: list[dict[str, Any]] = []
@@ -157,17 +158,17 @@ class SqlUserStore:
             rows.delete_in(table, table.c.id, [row["id"] for row in counted])
             rows.insert(table, counted)
 
-        self._backend.write(work)
+        self._backend.write(work, self._user)
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
         table = schema.usage
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(rows.select(table), table.c.id, list(ids))
         return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
 
     def feed(self, since: int = 0) -> Iterator[FeedEntry]:
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             tables = {table.name: (table, kind) for kind, table in schema.RECORD_TABLES.items()}
             changed: list[list[FeedEntry]] = []
@@ -185,7 +186,7 @@ class SqlUserStore:
         yield from merge(gone, *changed, key=lambda entry: entry.seq)
 
     def secret(self) -> bytes:
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all(rows.select(schema.users, schema.users.c.secret))
         if not found:
@@ -196,7 +197,8 @@ class SqlUserStore:
     def adopt_secret(self, secret: bytes) -> bool:
         def work(connection: Connection) -> bool:
             rows = UserRows(connection, self._user)
-            if secret.hex() == rows.all(rows.select(schema.users, schema.users.c.secret))[0]["secret"]:
+            (user,) = rows.all(self._backend.locked(rows.select(schema.users, schema.users.c.secret)))
+            if secret.hex() == user["secret"]:
                 return True
             if rows.all(rows.select(schema.tombstones, schema.tombstones.c.id).limit(1)):
                 return False
@@ -204,11 +206,11 @@ class SqlUserStore:
             return True
 
         self.secret()
-        return self._backend.write(work)
+        return self._backend.write(work, self._user)
 
     def unembedded(self, space: Space, limit: int) -> list[Unembedded]:
         table, chunks = schema.vectors, schema.chunks
-        with self._backend.read() as connection:
+        with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             docs = [
                 r["doc"]
@@ -244,7 +246,7 @@ class SqlUserStore:
             rows.run(rows.update(schema.users).values(seq=seq))
             return done
 
-        return self._backend.write(work)
+        return self._backend.write(work, self._user)
 
     def erase(self) -> dict[str, int]:
         def work(connection: Connection) -> dict[str, int]:
@@ -253,14 +255,14 @@ class SqlUserStore:
             if not user:
                 return {}
             docs = [r["doc"] for r in rows.all(rows.select(schema.chunks, schema.chunks.c.doc))]
-            self._backend.remove_text(connection, user[0]["number"], docs)
+            self._backend.remove_text(rows, user[0]["number"], docs)
             counts = {kind: _count(rows, BY_KIND[kind]) for kind in schema.RECORD_TABLES}
             for table in schema.USER_TABLES:
                 rows.run(rows.delete(table))
-            mark_unscrubbed(connection)
+            note_erasure(self._backend, rows)
             return {kind: count for kind, count in counts.items() if count}
 
-        return self._backend.write(work)
+        return self._backend.write(work, self._user)
 
 
 def _count(rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:

@@ -29,7 +29,6 @@ from recollect.stores.sql.indexing import Indexer, chunk_expiry
 from recollect.stores.sql.reading import of_kind, records
 from recollect.stores.sql.rows import UserRows, own_update
 
-UNSCRUBBED = "unscrubbed"
 NEXT_USER = "next_user"
 
 _CHANGING = ("next_index", "started_at", "last_at", "title", "seq")
@@ -50,7 +49,7 @@ def apply(
     rows = UserRows(connection, user)
     row = _lock_user(backend, rows)
     seq: int = row["seq"] + 1
-    writer = _Writer(rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
+    writer = _Writer(backend, rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
     for change in _joined(changes):
         match change:
             case Append():
@@ -114,18 +113,16 @@ def _lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
     statement = backend.locked(rows.select(schema.users))
     found = rows.all(statement)
     if not found:
-        rows.insert(
+        rows.insert_missing(
             schema.users,
-            [
-                {
-                    "number": next_number(rows.connection),
-                    "seq": 0,
-                    "next_doc": 1,
-                    "documents": 0,
-                    "terms": 0,
-                    "secret": secrets.token_hex(32),
-                }
-            ],
+            {
+                "number": next_number(rows.connection),
+                "seq": 0,
+                "next_doc": 1,
+                "documents": 0,
+                "terms": 0,
+                "secret": secrets.token_hex(32),
+            },
         )
         found = rows.all(statement)
     return found[0]
@@ -140,7 +137,10 @@ def next_number(connection: Connection) -> int:
 
 
 class _Writer:
-    def __init__(self, rows: UserRows, seq: int, secret: str, indexer: Indexer) -> None:
+    def __init__(
+        self, backend: Backend, rows: UserRows, seq: int, secret: str, indexer: Indexer
+    ) -> None:
+        self._backend = backend
         self._rows = rows
         self._seq = seq
         self._secret = bytes.fromhex(secret)
@@ -224,7 +224,7 @@ class _Writer:
             self._unlink(replaced)
         if reindexed:
             self.indexer.remove(reindexed)
-            self._mark_unscrubbed()
+            note_erasure(self._backend, self._rows)
         new: list[dict[str, Any]] = []
         for put in puts:
             row = to_row(put.record)
@@ -289,7 +289,7 @@ class _Writer:
         if kind is Conversation:  # named by its caller, so even the name may tell something
             ids = [hmac.digest(self._secret, id.encode(), "sha256").hex() for id in ids]
         self.indexer.note_gone(change.kind, ids)
-        self._mark_unscrubbed()
+        note_erasure(self._backend, self._rows)
 
     def _known(self, kind: type[Record], ids: Sequence[str]) -> list[str]:
         """Those of the ids that are stored as this kind."""
@@ -319,14 +319,12 @@ class _Writer:
     def _unlink(self, owners: Sequence[str]) -> None:
         self._rows.delete_in(schema.links, schema.links.c.owner, owners)
 
-    def _mark_unscrubbed(self) -> None:
-        mark_unscrubbed(self._rows.connection)
 
-
-def mark_unscrubbed(connection: Connection) -> None:
+def note_erasure(backend: Backend, rows: UserRows) -> None:
     """Say that bytes of something erased may be left in the files."""
-    table = schema.meta
-    connection.execute(update(table).where(table.c.key == UNSCRUBBED).values(value=table.c.value + 1))
+    table = schema.erasures
+    bump = update(table).where(table.c.partition == backend.partition_of(rows))
+    rows.connection.execute(bump.values(erased=table.c.erased + 1))
 
 
 def _grown(conversation: Conversation | None, turns: Sequence[Turn], title: str | None) -> Conversation:

@@ -12,9 +12,10 @@ from sqlalchemy.exc import DBAPIError
 from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from recollect.model.search import Candidate, Search
 from recollect.stores.sql import migrate
+from recollect.stores.sql.fork import watch
+from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.store import SqlStore
 from recollect.stores.sqlite.commit import GroupCommit, execute, roll_back
-from recollect.stores.sqlite.fork import watch
 from recollect.stores.sqlite.search import Searcher
 from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text, text_disagreements
 
@@ -53,14 +54,14 @@ class SqliteBackend:
             if not path.exists():
                 path.touch(mode=0o600)  # memories are nobody else's to read; the log inherits it
             self._engine = _engine(path)
-            migrate.upgrade(self._engine, create_text)
+            _migrate(self._engine)
         self._commits = GroupCommit(self._engine.connect)
         self._searcher = Searcher(cache_bytes)
         self._closed = False
         watch(self)
 
     @contextmanager
-    def read(self) -> Generator[Connection]:
+    def read(self, user: str | None = None) -> Generator[Connection]:
         self._check_open()
         with _translated(self._path), self._engine.connect() as connection:
             execute(connection, "BEGIN")
@@ -69,21 +70,25 @@ class SqliteBackend:
             finally:
                 roll_back(connection)
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
         self._check_open()
         with _translated(self._path):
             return self._commits.run(work)
 
+    def write_alone(self, work: Callable[[Connection], T]) -> T:
+        return self.write(work)
+
     def locked(self, statement: Select[Any]) -> Select[Any]:
         return statement  # BEGIN IMMEDIATE holds the whole file
 
-    def add_text(
-        self, connection: Connection, number: int, documents: Sequence[tuple[int, list[str]]]
-    ) -> None:
-        add_text(connection, number, documents)
+    def partition_of(self, rows: UserRows) -> int:
+        return 0
 
-    def remove_text(self, connection: Connection, number: int, documents: Sequence[int]) -> None:
-        remove_text(connection, number, documents)
+    def add_text(self, rows: UserRows, number: int, documents: Sequence[tuple[int, list[str]]]) -> None:
+        add_text(rows.connection, number, documents)
+
+    def remove_text(self, rows: UserRows, number: int, documents: Sequence[int]) -> None:
+        remove_text(rows.connection, number, documents)
 
     def clear_text(self, connection: Connection) -> None:
         clear_text(connection)
@@ -93,7 +98,7 @@ class SqliteBackend:
             snapshot = self._searcher.snapshot(connection, user, search)
         return [] if snapshot is None else snapshot.candidates(search)
 
-    def scrub(self) -> bool:
+    def scrub(self, partition: int) -> bool:
         """Rewrites the file, which takes about half a second for each 100 MB.
 
         FTS5 keeps deleted words until its segments are merged. `secure_delete` overwrites a deleted
@@ -136,6 +141,7 @@ class SqliteBackend:
         self._engine.dispose()
 
     def before_fork(self) -> None:
+        # The child would write to a log that the parent deletes.
         self._commits.pause()
         self._engine.dispose()
 
@@ -145,6 +151,23 @@ class SqliteBackend:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The memory was closed: open it again.")
+
+
+def _migrate(engine: Engine) -> None:
+    """Create or upgrade the schema; one look when there is nothing to do."""
+    with engine.connect() as connection:
+        if migrate.version(connection) == migrate.HEAD:
+            return
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        try:
+            migrate.upgrade(connection)
+            create_text(connection)
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            with suppress(DBAPIError):  # already done when the disk is full or Ctrl-C was pressed
+                roll_back(connection)
+            raise
 
 
 def _refuse_scrap(path: Path) -> None:

@@ -64,12 +64,8 @@ class Snapshot:
         ]
 
     def _similarities(self, search: Search) -> NDArray[np.float32] | None:
-        query = search.vector
-        if query is None or self.space is None or query.shape != (self.space.dimensions,):
-            return None
-        if search.space is not None and not search.space.compares_with(self.space):
-            return None
-        if not np.isfinite(query).all():
+        query = search.vector_in(self.space)
+        if query is None or self.space is None:
             return None
         return self.space.similarity(self.columns.vectors @ query)
 

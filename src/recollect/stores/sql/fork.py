@@ -1,5 +1,5 @@
-"""SQLite's connections must not cross a fork: the child would write to a log that the parent deletes,
-and acknowledged turns would be lost. They are closed before it, and both sides open their own again."""
+"""Connections must not cross a fork: both sides would use one and the same, and acknowledged turns would
+be lost. What holds some is told of every fork, so that each side opens its own again."""
 
 import os
 from typing import Protocol

@@ -1,0 +1,135 @@
+"""What is PostgreSQL's own: connections, partitions, row-level security, search in the server."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Select, make_url
+
+from recollect.errors import SchemaMismatch
+from recollect.model.search import Candidate, Search
+from recollect.ports.clock import Clock
+from recollect.stores.postgres import objects
+from recollect.stores.postgres.search import search
+from recollect.stores.postgres.session import Sessions, driver
+from recollect.stores.postgres.text import add_text, clear_text, remove_text
+from recollect.stores.sql import migrate, schema
+from recollect.stores.sql.fork import watch
+from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.store import SqlStore
+
+T = TypeVar("T")
+
+_LOCK = 0x7265636F6C6C6564
+"""Held while the schema is made or upgraded."""
+_PARTITION = (
+    "SELECT n FROM generate_series(0, %(count)s - 1) n "
+    "WHERE satisfies_hash_partition('turns'::regclass, %(count)s, n, %(user)s::text)"
+)
+SCRUB_PATIENCE = "2s"
+
+
+def open_store(url: str, *, pool: int, timeout: float, clock: Clock) -> SqlStore:
+    """The store in this database. Its schema is made when the database is empty."""
+    backend = PostgresBackend(url, pool=pool, timeout=timeout, clock=clock)
+    backend.prepare()
+    return SqlStore(backend)
+
+
+class PostgresBackend:
+    """Implements `stores.sql.backend.Backend`."""
+
+    def __init__(self, url: str, *, pool: int, timeout: float, clock: Clock) -> None:
+        self._sessions = Sessions(make_url(url), pool=pool, timeout=timeout)
+        self._clock = clock
+        watch(self._sessions)
+
+    def prepare(self, *, upgrade: bool = False) -> None:
+        """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
+        if self._sessions.plain(_is_ready):
+            return
+        self._sessions.plain(lambda connection: self._migrate(connection, upgrade))
+        self._sessions.engine.dispose()  # connections made before do not know vectors
+
+    def _migrate(self, connection: Connection, upgrade: bool) -> None:
+        run = connection.exec_driver_sql
+        run(f"SELECT pg_advisory_lock({_LOCK})")
+        try:
+            run("SET statement_timeout = 0")
+            found = migrate.version(connection)
+            if found is None:
+                _in_transaction(connection, lambda: objects.create(connection))
+            elif found != migrate.HEAD:
+                if not upgrade and found < migrate.HEAD:
+                    raise SchemaMismatch(
+                        f"The database has schema {found}, this release needs {migrate.HEAD}: "
+                        "run `recollect db migrate`."
+                    )
+                _in_transaction(connection, lambda: migrate.upgrade(connection))
+            if not _is_ready(connection):
+                for step in objects.partition_steps(self._clock.now()):
+                    _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
+        finally:
+            run(f"SELECT pg_advisory_unlock({_LOCK})")
+            connection.invalidate()  # what was set here is not for others
+
+    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
+        return self._sessions.read(user)
+
+    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
+        return self._sessions.write(work, user)
+
+    def write_alone(self, work: Callable[[Connection], T]) -> T:
+        return self._sessions.write(work, alone=True)
+
+    def locked(self, statement: Select[Any]) -> Select[Any]:
+        return statement.with_for_update()
+
+    def partition_of(self, rows: UserRows) -> int:
+        given = {"count": schema.PARTITIONS, "user": rows.user}
+        return rows.connection.exec_driver_sql(_PARTITION, given).scalar_one()
+
+    def add_text(self, rows: UserRows, number: int, documents: Sequence[tuple[int, list[str]]]) -> None:
+        add_text(rows, number, documents)
+
+    def remove_text(self, rows: UserRows, number: int, documents: Sequence[int]) -> None:
+        remove_text(rows, documents)
+
+    def clear_text(self, connection: Connection) -> None:
+        clear_text(connection)
+
+    def search(self, user: str, search_: Search) -> list[Candidate]:
+        with self.read(user) as connection, driver(connection).cursor() as cursor:
+            return search(cursor, user, search_)
+
+    def scrub(self, partition: int) -> bool:
+        raise NotImplementedError
+
+    def stats(self) -> dict[str, Any]:
+        size = "SELECT current_setting('server_version'), pg_database_size(current_database())"
+        with self.read() as connection:
+            version, size = connection.exec_driver_sql(size).one()
+        return {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
+
+    def check(self) -> Iterator[str]:
+        yield from ()
+
+    def close(self) -> None:
+        self._sessions.close()
+
+
+def _is_ready(connection: Connection) -> bool:
+    if migrate.version(connection) != migrate.HEAD:
+        return False
+    done = f"SELECT value FROM meta WHERE key = '{objects.READY}'"
+    return connection.exec_driver_sql(done).scalar() is not None
+
+
+def _in_transaction(connection: Connection, work: Callable[[], Any]) -> None:
+    connection.exec_driver_sql("BEGIN")
+    try:
+        work()
+        connection.exec_driver_sql("COMMIT")
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise

@@ -1,0 +1,139 @@
+"""What PostgreSQL has beyond the shared tables: two roles and the wall between users, partitions, the
+text index."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+
+from sqlalchemy import Connection
+
+from recollect.stores.postgres import text
+from recollect.stores.sql import migrate, schema
+
+APP = "recollect_app"
+"""Reads and writes the rows of the one user that the transaction names."""
+WORKER = "recollect_worker"
+"""Reads and writes everybody's rows: for the background's and operators' work."""
+
+READY = "partitions"
+"""The mark of a schema that is complete, with how many partitions each table has."""
+
+AUDIT_AHEAD = timedelta(days=7)
+_DAY = timedelta(days=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_CONTENT = frozenset(
+    re.findall(
+        r"\w+",
+        "content details metadata title description aliases name input output error query summary result "
+        "preferences expertise style values",
+    )
+)
+"""Columns of which no statistics are kept: they would hold what was said, also after it is erased."""
+
+PARTITIONED = (*(t.name for t in schema.USER_TABLES if t not in (schema.users, schema.audit)), "texts")
+_OWNED = (*(t.name for t in schema.USER_TABLES), "texts")
+_SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE"}
+
+
+def create(connection: Connection) -> None:
+    """Everything but the partitions, in the transaction that was begun."""
+    run = connection.exec_driver_sql
+    run("CREATE EXTENSION IF NOT EXISTS vector")
+    for role in (APP, WORKER):
+        _create_role(connection, role)
+    migrate.upgrade(connection)
+    run(text.TABLE)
+    run(text.INDEX)
+    for table in schema.USER_TABLES:
+        for column in _CONTENT.intersection(table.c.keys()):
+            run(f'ALTER TABLE {table.name} ALTER "{column}" SET STATISTICS 0')
+    run("ALTER TABLE texts ALTER terms SET STATISTICS 0")
+    here: str = run("SELECT quote_ident(current_schema())").scalar_one()
+    run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
+    for table in _OWNED:
+        _build_wall(connection, table)
+    for table, rights in _SHARED.items():
+        run(f"GRANT {rights} ON {table} TO {APP}")
+    run(f"GRANT SELECT ON alembic_version TO {APP}")
+    run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {here} TO {WORKER}")
+    _create_function(connection, here)
+
+
+def _create_role(connection: Connection, role: str) -> None:
+    known = "SELECT 1 FROM pg_roles WHERE rolname = %s"
+    if connection.exec_driver_sql(known, (role,)).first() is None:
+        connection.exec_driver_sql(f"CREATE ROLE {role} NOLOGIN")
+    member = "SELECT pg_has_role(current_user, %s, 'SET')"
+    if not connection.exec_driver_sql(member, (role,)).scalar_one():
+        connection.exec_driver_sql(f"GRANT {role} TO CURRENT_USER")
+
+
+def _build_wall(connection: Connection, table: str) -> None:
+    """Whatever a statement asks for, a user's transaction sees and writes that user's rows only."""
+    own = "user_id = current_setting('recollect.user', true)"
+    for statement in (
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
+        f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY",
+        f"CREATE POLICY own ON {table} TO {APP} USING ({own}) WITH CHECK ({own})",
+        f"CREATE POLICY every ON {table} TO {WORKER} USING (true) WITH CHECK (true)",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP}",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+def _create_function(connection: Connection, here: str) -> None:
+    name = "recollect_matches(text[])"
+    for statement in (
+        text.FUNCTION.replace("%", "%%"),
+        f"ALTER FUNCTION {name} SET search_path = {here}, pg_temp",
+        f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC",
+        f"GRANT EXECUTE ON FUNCTION {name} TO {APP}",
+        f"GRANT CREATE ON SCHEMA {here} TO {WORKER}",  # to be able to own something there
+        f"ALTER FUNCTION {name} OWNER TO {WORKER}",
+        f"REVOKE CREATE ON SCHEMA {here} FROM {WORKER}",
+    ):
+        connection.exec_driver_sql(statement, ())
+
+
+def partition_steps(now: datetime) -> Iterator[list[str]]:
+    """The statements that make what `create` left out, in transactions small enough for any server's
+    table of locks. They may be run again."""
+    for table in PARTITIONED:
+        # A vector is read in one piece, never put aside: it makes up nearly all of its row.
+        storage = " WITH (toast_tuple_target = 8160)" if table == "vectors" else ""
+        yield [
+            f"CREATE TABLE IF NOT EXISTS {partition(table, n)} PARTITION OF {table} "
+            f"FOR VALUES WITH (MODULUS {schema.PARTITIONS}, REMAINDER {n}){storage}"
+            for n in range(schema.PARTITIONS)
+        ]
+    yield ["CREATE TABLE IF NOT EXISTS audit_other PARTITION OF audit DEFAULT"]
+    yield audit_days(now)
+    yield [f"INSERT INTO meta (key, value) VALUES ('{READY}', {schema.PARTITIONS}) ON CONFLICT DO NOTHING"]
+
+
+def partition(table: str, number: int) -> str:
+    return f"{table}_{number:02}"
+
+
+def audit_days(now: datetime) -> list[str]:
+    """Partitions of the audit for today and the days ahead. What is in the way of one, because it was
+    missing when it was due, is moved into it."""
+    days = [now.astimezone(UTC).date() + n * _DAY for n in range(AUDIT_AHEAD.days + 1)]
+    return [_audit_day(day) for day in days]
+
+
+def _audit_day(day: date) -> str:
+    name = f"audit_{day:%Y%m%d}"
+    start = (datetime(day.year, day.month, day.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+    stop = start + _DAY // timedelta(microseconds=1)
+    return f"""
+        DO $$ BEGIN
+            IF to_regclass('{name}') IS NULL THEN
+                CREATE TABLE {name} (LIKE audit INCLUDING ALL);
+                WITH moved AS (
+                    DELETE FROM audit_other WHERE at >= {start} AND at < {stop} RETURNING *
+                ) INSERT INTO {name} SELECT * FROM moved;
+                ALTER TABLE audit ATTACH PARTITION {name} FOR VALUES FROM ({start}) TO ({stop});
+            END IF;
+        END $$"""

@@ -1,0 +1,137 @@
+"""Exact search of one user's chunks, in the server.
+
+By vector and by words the nearest are found first, a few times as many as are wanted, and only these
+are held against the filter; when too few of them pass, more are tried. Postings come from the server and
+are scored here, by the BM25 that every store shares.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import Cursor
+from psycopg.rows import TupleRow
+
+from recollect.model.search import Candidate, Search
+from recollect.model.space import Space
+from recollect.stores.postgres.filters import conditions
+from recollect.stores.postgres.text import Matches
+from recollect.stores.sql.codec import StoredVector, encode_vector
+from recollect.text.bm25 import scores
+
+MARGIN = 4
+"""How many times as many as are wanted are held against the filter at first."""
+
+_STATE = """
+SELECT u.number, u.documents, u.terms, s.id, s.model, s.dimensions, s.unrelated
+FROM users u LEFT JOIN spaces s ON s.active WHERE u.user_id = %s
+"""
+_FOUND = "c.doc, c.kind, c.owner, c.start, c.stop"
+_NEAREST = f"""
+SELECT {_FOUND}, -v.distance
+FROM (
+    SELECT doc, vector <#> %(vector)s AS distance FROM vectors
+    WHERE user_id = %(user)s AND space = %(space)s AND vector IS NOT NULL
+    ORDER BY distance LIMIT %(tried)s
+) v JOIN chunks c ON c.user_id = %(user)s AND c.doc = v.doc
+WHERE {{}} ORDER BY v.distance LIMIT %(limit)s
+"""
+_AMONG = f"""
+SELECT {_FOUND}, -(v.vector <#> %(vector)s)
+FROM chunks c LEFT JOIN vectors v ON v.user_id = %(user)s AND v.space = %(space)s AND v.doc = c.doc
+WHERE c.user_id = %(user)s AND c.doc = ANY(%(docs)s) AND {{}}
+"""
+_AMONG_WORDS = f"""
+SELECT {_FOUND}, NULL
+FROM chunks c WHERE c.user_id = %(user)s AND c.doc = ANY(%(docs)s) AND {{}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the server knows of a user, and the question as it takes it."""
+
+    number: int
+    documents: int
+    terms: int
+    space: Space | None
+    vector: StoredVector | None
+    where: str
+    values: dict[str, Any]
+
+
+def search(cursor: Cursor[TupleRow], user: str, search: Search) -> list[Candidate]:
+    """The best by vector and the best by words, each with both scores."""
+    row = cursor.execute(_STATE, (user,)).fetchone()
+    if row is None:
+        return []
+    number, documents, terms, space_id, model, dimensions, unrelated = row
+    space = None if space_id is None else Space(model, dimensions, unrelated)
+    vector = search.vector_in(space)
+    where, values = conditions(search.filter)
+    state = _State(
+        number,
+        documents,
+        terms,
+        space,
+        None if vector is None else encode_vector(vector),
+        where,
+        {**values, "user": user, "space": space_id, "limit": search.limit},
+    )
+    near = _nearest(cursor, state, search) if vector is not None else []
+    docs, ranks = _ranked(cursor, state, search)
+    found = {row[0]: row for row in near}
+    for row in _best_by_words(cursor, state, search, docs):
+        found.setdefault(row[0], row)
+    score = dict(zip(docs.tolist(), ranks.tolist(), strict=True))
+    return [
+        Candidate(kind, owner, start, stop, _similarity(state, dot), score.get(doc, 0.0))
+        for doc, kind, owner, start, stop, dot in found.values()
+    ]
+
+
+def _similarity(state: _State, dot: float | None) -> float | None:
+    return None if dot is None or state.space is None else state.space.similarity(dot)
+
+
+def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search) -> list[TupleRow]:
+    statement = _NEAREST.format(state.where)
+    tried = search.limit * MARGIN
+    while True:
+        values = state.values | {"vector": state.vector, "tried": tried}
+        rows = cursor.execute(statement.encode(), values).fetchall()
+        near = [row for row in rows if (_similarity(state, row[-1]) or 0.0) >= search.threshold]
+        if len(rows) >= search.limit or len(near) < len(rows) or tried >= state.documents:
+            return near
+        tried = state.documents
+
+
+def _ranked(
+    cursor: Cursor[TupleRow], state: _State, search: Search
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The documents that share words with the question, best first, with their scores."""
+    terms = list(dict.fromkeys(search.terms))
+    if not terms:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
+    matches = Matches(cursor, state.number, terms)
+    ranks = scores(matches.postings, matches.lengths, state.documents, state.terms)
+    order = np.argsort(-ranks, kind="stable")
+    return matches.docs[order], ranks[order]
+
+
+def _best_by_words(
+    cursor: Cursor[TupleRow], state: _State, search: Search, docs: NDArray[np.int64]
+) -> Sequence[TupleRow]:
+    """Of documents in order of their scores, the first that pass the filter."""
+    statement = (_AMONG if state.vector is not None else _AMONG_WORDS).format(state.where).encode()
+    passed: list[TupleRow] = []
+    start, size = 0, search.limit * MARGIN
+    while start < len(docs) and len(passed) < search.limit:
+        some = docs[start : start + size].tolist()
+        rows = cursor.execute(statement, state.values | {"vector": state.vector, "docs": some}).fetchall()
+        place = {doc: place for place, doc in enumerate(some)}
+        passed += sorted(rows, key=lambda row: place[row[0]])
+        start, size = start + size, size * MARGIN
+    return passed[: search.limit]
