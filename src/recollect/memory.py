@@ -71,11 +71,12 @@ class Memory:
         if isinstance(embedder, str):
             settings["embedder"] = embedder
         loaded = settings_module.load(**settings)
-        store = wiring.open_store(loaded)
+        clock = clock or SystemClock()
+        store = wiring.open_store(loaded, clock)
         try:
             if embedder is None or isinstance(embedder, str):
                 embedder = wiring.open_embedder(loaded)
-            return cls(store, embedder, clock or SystemClock(), loaded, background=background)
+            return cls(store, embedder, clock, loaded, background=background)
         except BaseException:
             store.close()
             raise

@@ -64,6 +64,12 @@ class Settings:
     context_tokens: int = 1500
     """About how many tokens the `<memory_context>` block may have."""
 
+    db_pool: int = 10
+    """How many connections one process keeps (PostgreSQL)."""
+    db_timeout: float = 30.0
+    """Seconds that a statement, or waiting for a connection, may take (PostgreSQL)."""
+    index_over: int = 200_000
+    """A user with more chunks than this gets an index of their own, made by the background (PostgreSQL)."""
     cache_mb: int = 512
     """Memory for the vectors of recently searched users, in MiB (SQLite)."""
     tend_seconds: float = 30.0
@@ -88,6 +94,9 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "query_limit": (1, 256 * MiB),
     "metadata_limit": (2, 256 * MiB),
     "batch_limit": (1, 100_000),
+    "db_pool": (1, 1000),
+    "db_timeout": (0.1, 86_400),
+    "index_over": (1000, 1_000_000_000),
     "cache_mb": (1, 1_000_000),
     "embedder_dimensions": (1, 65_536),
     "embedder_timeout": (0.001, 3600),

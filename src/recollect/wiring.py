@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollect.errors import SettingsError
+from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
@@ -18,16 +19,40 @@ def database_file(settings: Settings) -> Path:
     scheme, separator, _ = settings.db.partition("://")
     if separator and scheme != "sqlite":
         raise SettingsError(
-            f"There is no store for {scheme}://… in this release; give the path of a SQLite file."
+            f"There is no store for {scheme}://…; give the path of a SQLite file, or postgresql://…"
         )
     return Path(settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")).expanduser()
 
 
-def open_store(settings: Settings) -> Store:
+def is_server(settings: Settings) -> bool:
+    """Whether `settings.db` names a PostgreSQL database, rather than a file."""
+    return settings.db.startswith(("postgresql://", "postgres://"))
+
+
+def open_store(settings: Settings, clock: Clock | None = None) -> Store:
     """The store that `settings.db` names."""
+    if is_server(settings):
+        return _open_postgres(settings, clock or SystemClock())
     from recollect.stores.sqlite.backend import open_store
 
     return open_store(database_file(settings), cache_bytes=settings.cache_mb * MiB)
+
+
+def _open_postgres(settings: Settings, clock: Clock) -> Store:
+    try:
+        from recollect.stores.postgres.backend import open_store
+    except ImportError as error:
+        raise SettingsError(
+            f"PostgreSQL needs its driver: pip install 'recollect[postgres]' ({error})."
+        ) from None
+
+    return open_store(
+        settings.db,
+        pool=settings.db_pool,
+        timeout=settings.db_timeout,
+        index_over=settings.index_over,
+        clock=clock,
+    )
 
 
 def open_embedder(settings: Settings, progress: Progress | None = None) -> Embedder | None:

@@ -56,7 +56,9 @@ class _Now:
 
 def opened(url: str, **given: Any) -> Store:
     """Module-level, so that other processes can call it."""
-    return open_postgres(url, **{"pool": POOL, "timeout": TIMEOUT, "clock": _Now(), **given})
+    return open_postgres(
+        url, **{"pool": POOL, "timeout": TIMEOUT, "index_over": 100_000, "clock": _Now(), **given}
+    )
 
 
 def emptied(url: str) -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from recollect.testing.store_contract import StoreContract
 from recollect.testing.store_suite import Opener
-
-from .postgres import emptied, new_database, opened, started
+from tests.contract.postgres import emptied, new_database, opened, started
 
 pytestmark = pytest.mark.engine
 

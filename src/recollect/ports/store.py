@@ -176,6 +176,10 @@ class Store(Protocol):
         """Leave no byte of what was erased in the files; False when others are in the way."""
         ...
 
+    def maintain(self) -> int:
+        """Do what the database wants done now and then, so that it stays fast; how much there was to do."""
+        ...
+
     def acquire(self, lease: str, holder: str, now: datetime, until: datetime) -> bool:
         """Take or renew a lease; False while another holder has it."""
         ...

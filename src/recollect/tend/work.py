@@ -162,8 +162,14 @@ def scrub(tender: Tender, hold: Hold) -> Done:
     return int(tender.store.needs_scrub() and tender.store.scrub()), None
 
 
+def maintain(tender: Tender, hold: Hold) -> Done:
+    """Partitions for the days to come, indexes for very large users, where the database has such."""
+    return tender.store.maintain(), None
+
+
 JOBS: dict[str, Job] = {
     "text": refresh_text,
     "embed": embed_waiting,
     "scrub": scrub,
+    "maintain": maintain,
 }

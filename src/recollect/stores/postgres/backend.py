@@ -9,11 +9,11 @@ from sqlalchemy import Connection, Select, make_url
 from recollect.errors import SchemaMismatch
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
-from recollect.stores.postgres import objects
-from recollect.stores.postgres.search import search
+from recollect.stores.postgres import objects, upkeep
+from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver
 from recollect.stores.postgres.text import add_text, clear_text, remove_text
-from recollect.stores.sql import migrate, schema
+from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.store import SqlStore
@@ -22,16 +22,11 @@ T = TypeVar("T")
 
 _LOCK = 0x7265636F6C6C6564
 """Held while the schema is made or upgraded."""
-_PARTITION = (
-    "SELECT n FROM generate_series(0, %(count)s - 1) n "
-    "WHERE satisfies_hash_partition('turns'::regclass, %(count)s, n, %(user)s::text)"
-)
-SCRUB_PATIENCE = "2s"
 
 
-def open_store(url: str, *, pool: int, timeout: float, clock: Clock) -> SqlStore:
+def open_store(url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> SqlStore:
     """The store in this database. Its schema is made when the database is empty."""
-    backend = PostgresBackend(url, pool=pool, timeout=timeout, clock=clock)
+    backend = PostgresBackend(url, pool=pool, timeout=timeout, index_over=index_over, clock=clock)
     backend.prepare()
     return SqlStore(backend)
 
@@ -39,16 +34,17 @@ def open_store(url: str, *, pool: int, timeout: float, clock: Clock) -> SqlStore
 class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
-    def __init__(self, url: str, *, pool: int, timeout: float, clock: Clock) -> None:
+    def __init__(self, url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> None:
         self._sessions = Sessions(make_url(url), pool=pool, timeout=timeout)
+        self._index_over = index_over
         self._clock = clock
         watch(self._sessions)
 
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
-        if self._sessions.plain(_is_ready):
+        if self._sessions.apart(_is_ready):
             return
-        self._sessions.plain(lambda connection: self._migrate(connection, upgrade))
+        self._sessions.apart(lambda connection: self._migrate(connection, upgrade))
         self._sessions.engine.dispose()  # connections made before do not know vectors
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
@@ -71,7 +67,6 @@ class PostgresBackend:
                     _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
         finally:
             run(f"SELECT pg_advisory_unlock({_LOCK})")
-            connection.invalidate()  # what was set here is not for others
 
     def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         return self._sessions.read(user)
@@ -86,8 +81,8 @@ class PostgresBackend:
         return statement.with_for_update()
 
     def partition_of(self, rows: UserRows) -> int:
-        given = {"count": schema.PARTITIONS, "user": rows.user}
-        return rows.connection.exec_driver_sql(_PARTITION, given).scalar_one()
+        asked = rows.connection.exec_driver_sql(objects.PARTITION_OF, objects.partition_key(rows.user))
+        return asked.scalar_one()
 
     def add_text(self, rows: UserRows, number: int, documents: Sequence[tuple[int, list[str]]]) -> None:
         add_text(rows, number, documents)
@@ -98,12 +93,17 @@ class PostgresBackend:
     def clear_text(self, connection: Connection) -> None:
         clear_text(connection)
 
-    def search(self, user: str, search_: Search) -> list[Candidate]:
+    def search(self, user: str, search: Search) -> list[Candidate]:
         with self.read(user) as connection, driver(connection).cursor() as cursor:
-            return search(cursor, user, search_)
+            return candidates(cursor, user, search, self._index_over)
 
     def scrub(self, partition: int) -> bool:
-        raise NotImplementedError
+        return self._sessions.apart(lambda connection: upkeep.scrub(connection, partition))
+
+    def maintain(self) -> int:
+        for statement in objects.audit_days(self._clock.now()):
+            self._sessions.apart(lambda connection, s=statement: connection.exec_driver_sql(s))
+        return self._sessions.apart(lambda connection: upkeep.index_large_users(connection, self._index_over))
 
     def stats(self) -> dict[str, Any]:
         size = "SELECT current_setting('server_version'), pg_database_size(current_database())"
@@ -112,7 +112,8 @@ class PostgresBackend:
         return {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
 
     def check(self) -> Iterator[str]:
-        yield from ()
+        with self.read() as connection:
+            yield from upkeep.problems(connection)
 
     def close(self) -> None:
         self._sessions.close()

@@ -4,6 +4,7 @@ text index."""
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -32,7 +33,7 @@ _CONTENT = frozenset(
 """Columns of which no statistics are kept: they would hold what was said, also after it is erased."""
 
 PARTITIONED = (*(t.name for t in schema.USER_TABLES if t not in (schema.users, schema.audit)), "texts")
-_OWNED = (*(t.name for t in schema.USER_TABLES), "texts")
+OWNED = (*(t.name for t in schema.USER_TABLES), "texts")
 _SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE"}
 
 
@@ -51,7 +52,7 @@ def create(connection: Connection) -> None:
     run("ALTER TABLE texts ALTER terms SET STATISTICS 0")
     here: str = run("SELECT quote_ident(current_schema())").scalar_one()
     run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
-    for table in _OWNED:
+    for table in OWNED:
         _build_wall(connection, table)
     for table, rights in _SHARED.items():
         run(f"GRANT {rights} ON {table} TO {APP}")
@@ -114,6 +115,18 @@ def partition_steps(now: datetime) -> Iterator[list[str]]:
 
 def partition(table: str, number: int) -> str:
     return f"{table}_{number:02}"
+
+
+PARTITION_OF = (
+    "SELECT n FROM generate_series(0, %(count)s - 1) n "
+    "WHERE satisfies_hash_partition('turns'::regclass, %(count)s, n, %(user)s::text)"
+)
+"""The number of the partition that a user's rows are in."""
+
+
+def partition_key(user: str) -> dict[str, Any]:
+    """The parameters of `PARTITION_OF`."""
+    return {"count": schema.PARTITIONS, "user": user}
 
 
 def audit_days(now: datetime) -> list[str]:

@@ -25,18 +25,22 @@ MARGIN = 4
 """How many times as many as are wanted are held against the filter at first."""
 
 _STATE = """
-SELECT u.number, u.documents, u.terms, s.id, s.model, s.dimensions, s.unrelated
+SELECT u.number, u.documents, u.terms, s.id, s.model, s.dimensions, s.unrelated,
+    u.documents > %s AND EXISTS (
+        SELECT FROM pg_index
+        WHERE indexrelid = to_regclass(format('large_%%s_%%s', u.number, s.id)) AND indisvalid
+    )
 FROM users u LEFT JOIN spaces s ON s.active WHERE u.user_id = %s
 """
 _FOUND = "c.doc, c.kind, c.owner, c.start, c.stop"
 _NEAREST = f"""
 SELECT {_FOUND}, -v.distance
 FROM (
-    SELECT doc, vector <#> %(vector)s AS distance FROM vectors
+    SELECT doc, {{vector}} <#> %(vector)s AS distance FROM vectors
     WHERE user_id = %(user)s AND space = %(space)s AND vector IS NOT NULL
     ORDER BY distance LIMIT %(tried)s
 ) v JOIN chunks c ON c.user_id = %(user)s AND c.doc = v.doc
-WHERE {{}} ORDER BY v.distance LIMIT %(limit)s
+WHERE {{where}} ORDER BY v.distance LIMIT %(limit)s
 """
 _AMONG = f"""
 SELECT {_FOUND}, -(v.vector <#> %(vector)s)
@@ -62,12 +66,12 @@ class _State:
     values: dict[str, Any]
 
 
-def search(cursor: Cursor[TupleRow], user: str, search: Search) -> list[Candidate]:
+def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: int) -> list[Candidate]:
     """The best by vector and the best by words, each with both scores."""
-    row = cursor.execute(_STATE, (user,)).fetchone()
+    row = cursor.execute(_STATE, (index_over, user)).fetchone()
     if row is None:
         return []
-    number, documents, terms, space_id, model, dimensions, unrelated = row
+    number, documents, terms, space_id, model, dimensions, unrelated, indexed = row
     space = None if space_id is None else Space(model, dimensions, unrelated)
     vector = search.vector_in(space)
     where, values = conditions(search.filter)
@@ -80,7 +84,7 @@ def search(cursor: Cursor[TupleRow], user: str, search: Search) -> list[Candidat
         where,
         {**values, "user": user, "space": space_id, "limit": search.limit},
     )
-    near = _nearest(cursor, state, search) if vector is not None else []
+    near = _nearest(cursor, state, search, indexed=indexed) if vector is not None else []
     docs, ranks = _ranked(cursor, state, search)
     found = {row[0]: row for row in near}
     for row in _best_by_words(cursor, state, search, docs):
@@ -96,16 +100,21 @@ def _similarity(state: _State, dot: float | None) -> float | None:
     return None if dot is None or state.space is None else state.space.similarity(dot)
 
 
-def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search) -> list[TupleRow]:
-    statement = _NEAREST.format(state.where)
+def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed: bool) -> list[TupleRow]:
     tried = search.limit * MARGIN
+    column = "vector"
+    if indexed and state.space is not None:
+        column = f"vector::halfvec({state.space.dimensions})"  # as the index has it
+        cursor.execute(f"SET LOCAL hnsw.ef_search = {min(max(tried, 200), 1000)}".encode())
+        cursor.execute("SET LOCAL hnsw.iterative_scan = strict_order")
     while True:
+        statement = _NEAREST.format(vector=column, where=state.where)
         values = state.values | {"vector": state.vector, "tried": tried}
         rows = cursor.execute(statement.encode(), values).fetchall()
         near = [row for row in rows if (_similarity(state, row[-1]) or 0.0) >= search.threshold]
         if len(rows) >= search.limit or len(near) < len(rows) or tried >= state.documents:
             return near
-        tried = state.documents
+        tried, column = state.documents, "vector"
 
 
 def _ranked(

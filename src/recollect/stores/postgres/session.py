@@ -66,9 +66,11 @@ class Sessions:
         with self._translated():
             return self._persist(transaction)
 
-    def plain(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, outside a transaction and with all the rights of the login."""
+    def apart(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, outside a transaction, with all the rights of the login, and on a
+        connection of its own, so that what is set there is not for others."""
         with self._translated(), self.engine.connect() as connection:
+            connection.detach()
             return work(connection)
 
     def close(self) -> None:
@@ -146,7 +148,7 @@ def driver(connection: Connection) -> psycopg.Connection[Any]:
 def _whose(user: str | None) -> str:
     if user is None:
         return f"SET LOCAL ROLE {WORKER}"
-    return f"SET LOCAL ROLE {APP}; SET LOCAL recollect.\"user\" = {sql.Literal(user).as_string()}"
+    return f'SET LOCAL ROLE {APP}; SET LOCAL recollect."user" = {sql.Literal(user).as_string()}'
 
 
 @contextmanager

@@ -10,6 +10,7 @@ therefore reads with the workers' rights, and takes the user from the wall's own
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from recollect.text.bm25 import COUNT_LIMIT, Postings
 
 _WEIGHTS = ("", "", "C", "B", "A")
 _BITS = 3
+_TSVECTOR_BYTES = 1_000_000
+_SURELY_FITS = 3000
+"""So many words of any length fit into a tsvector."""
 _TERMS_AT_ONCE = 20
 """How many counts fit into one number."""
 
@@ -88,12 +92,15 @@ def add_text(rows: UserRows, number: int, documents: Sequence[tuple[int, list[st
 
 
 def _tsvector(number: int, words: list[str]) -> str:
-    """The words as PostgreSQL reads a tsvector. No word of ours has a quote or a backslash in it."""
-    counted = Counter(words)
+    """The words as PostgreSQL reads a tsvector, which has room for some hundred thousand. No word of
+    ours has a quote or a backslash in it."""
     parts = [
         f"'{number}_{encode_text(word)}':1{_WEIGHTS[min(count, COUNT_LIMIT)]}"
-        for word, count in counted.items()
+        for word, count in Counter(words).items()
     ]
+    if len(parts) > _SURELY_FITS:
+        sizes = accumulate(len(part.encode()) for part in parts)
+        parts = [part for part, size in zip(parts, sizes, strict=True) if size < _TSVECTOR_BYTES]
     return " ".join(parts)
 
 
@@ -116,10 +123,9 @@ class Matches:
         docs, lengths, counts = (np.array(part or (), np.int64) for part in found or ((), (), ()))
         self.docs = docs
         self.lengths = lengths.astype(np.int32)
-        packed = counts.reshape(-1, len(docs))
+        packed = counts.reshape(-(-len(wanted) // _TERMS_AT_ONCE), len(docs))
         self.postings = [
-            _postings(packed[place // _TERMS_AT_ONCE], place % _TERMS_AT_ONCE)
-            for place in range(len(wanted) if len(docs) else 0)
+            _postings(packed[place // _TERMS_AT_ONCE], place % _TERMS_AT_ONCE) for place in range(len(wanted))
         ]
 
 

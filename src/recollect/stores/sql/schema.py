@@ -348,7 +348,10 @@ leases = Table(
 )
 
 meta = Table(
-    "meta", metadata, Column("key", text_type(), primary_key=True), Column("value", BigInteger, nullable=False)
+    "meta",
+    metadata,
+    Column("key", text_type(), primary_key=True),
+    Column("value", BigInteger, nullable=False),
 )
 """Counters and marks of the whole database: the next user number, the analyser's version."""
 

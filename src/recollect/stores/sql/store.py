@@ -181,6 +181,9 @@ class SqlStore:
         self._backend.write(lambda connection: connection.execute(done.values(scrubbed=erased)).rowcount)
         return True
 
+    def maintain(self) -> int:
+        return self._backend.maintain()
+
     # Leases
 
     def acquire(self, lease: str, holder: str, now: datetime, until: datetime) -> bool:

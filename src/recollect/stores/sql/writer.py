@@ -111,8 +111,7 @@ def _kind(change: Change) -> str:
 def _lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
     """The user's row, held until the transaction ends; made when it is the first write."""
     statement = backend.locked(rows.select(schema.users))
-    found = rows.all(statement)
-    if not found:
+    while not (found := rows.all(statement)):  # again, should another erase the user who was just made
         rows.insert_missing(
             schema.users,
             {
@@ -124,7 +123,6 @@ def _lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
                 "secret": secrets.token_hex(32),
             },
         )
-        found = rows.all(statement)
     return found[0]
 
 
@@ -137,9 +135,7 @@ def next_number(connection: Connection) -> int:
 
 
 class _Writer:
-    def __init__(
-        self, backend: Backend, rows: UserRows, seq: int, secret: str, indexer: Indexer
-    ) -> None:
+    def __init__(self, backend: Backend, rows: UserRows, seq: int, secret: str, indexer: Indexer) -> None:
         self._backend = backend
         self._rows = rows
         self._seq = seq

@@ -108,6 +108,9 @@ class SqliteBackend:
         with _translated(self._path):
             return self._commits.alone(_scrub)
 
+    def maintain(self) -> int:
+        return 0
+
     def stats(self) -> dict[str, Any]:
         files = [self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))]
         return {

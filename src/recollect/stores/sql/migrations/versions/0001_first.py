@@ -11,7 +11,7 @@ branch_labels = None
 depends_on = None
 
 
-def upgrade() -> None:
+def upgrade() -> None:  # noqa: PLR0915 - a list of tables
     op.create_table(
         "audit",
         sa.Column("user_id", text_type(), nullable=False),

@@ -1,0 +1,114 @@
+"""What is done to the database now and then, with the rights of its owner: bytes of what was erased,
+partitions for the days to come, indexes for very large users, soundness."""
+
+from collections.abc import Iterator
+
+from psycopg.errors import LockNotAvailable
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+
+from recollect.stores.postgres import objects
+from recollect.stores.sql import schema
+
+SCRUB_PATIENCE = "2s"
+"""How long a scrub waits for those who use a table before it gives way."""
+
+_UNPARTITIONED = ("users",)
+_AUDIT_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit'::regclass"
+
+_LARGE = """
+SELECT u.user_id, u.number, s.id AS space, s.dimensions
+FROM users u, spaces s WHERE u.documents > %s AND s.active
+"""
+_INDEXES = """
+SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relname ~ '^large_[0-9]+_[0-9]+$' AND c.relnamespace = current_schema()::regnamespace
+"""
+LARGEST_INDEXED = 4000
+"""Dimensions that pgvector indexes at most, of 16 bits each."""
+
+
+def scrub(connection: Connection, number: int) -> bool:
+    """Write the tables of a partition anew. Vacuum alone frees the rows, but leaves their bytes in the
+    pages until others are written over them."""
+    run = connection.exec_driver_sql
+    run("SET statement_timeout = 0")
+    run(f"SET lock_timeout = '{SCRUB_PATIENCE}'")
+    audit = [name for (name,) in run(_AUDIT_PARTITIONS)]
+    try:
+        for table in (*(objects.partition(t, number) for t in objects.PARTITIONED), *_UNPARTITIONED, *audit):
+            run(f"VACUUM (FULL) {table}")
+    except OperationalError as error:
+        if isinstance(error.orig, LockNotAvailable):
+            return False
+        raise
+    return True
+
+
+def large_index(number: int, space: int) -> str:
+    """The name of the index of one very large user. It tells nothing of who that is."""
+    return f"large_{number}_{space}"
+
+
+def index_large_users(connection: Connection, over: int) -> int:
+    """Give each user with more chunks than this an index of their own, without keeping anybody from
+    writing, and drop those that are not needed any more; how many were made or dropped."""
+    run = connection.exec_driver_sql
+    run("SET statement_timeout = 0")
+    large = {large_index(row.number, row.space): row for row in run(_LARGE, (over,))}
+    large = {name: row for name, row in large.items() if row.dimensions <= LARGEST_INDEXED}
+    known = {row.name: row.valid for row in run(_INDEXES)}
+    # One that is not valid was left behind when its making was cut off.
+    gone = [name for name, valid in known.items() if name not in large or not valid]
+    for name in gone:
+        run(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+    new = [name for name in large if name not in known or name in gone]
+    for name in new:
+        row = large[name]
+        user: str = run("SELECT quote_literal(%s)", (row.user_id,)).scalar_one()
+        number: int = run(objects.PARTITION_OF, objects.partition_key(row.user_id)).scalar_one()
+        run(
+            f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {objects.partition('vectors', number)} "
+            f"USING hnsw ((vector::halfvec({row.dimensions})) halfvec_ip_ops) "
+            f"WHERE user_id = {user} AND space = {row.space}".replace("%", "%%")
+        )
+    return len(gone) + len(new)
+
+
+_DISAGREEMENTS = {
+    "chunks are not in the text index: run `recollect rebuild text`.": (
+        "SELECT user_id, doc FROM chunks EXCEPT SELECT user_id, doc FROM texts"
+    ),
+    "texts in the index belong to no chunk: run `recollect rebuild text`.": (
+        "SELECT user_id, doc FROM texts EXCEPT SELECT user_id, doc FROM chunks"
+    ),
+}
+_WALLS = """
+SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
+AND NOT (relrowsecurity AND relforcerowsecurity
+    AND 2 = (SELECT count(*) FROM pg_policy WHERE polrelid = pg_class.oid AND polname IN ('own', 'every')))
+"""
+_ROLES = "SELECT rolname FROM pg_roles WHERE rolname = ANY(%s) AND (rolsuper OR rolbypassrls)"
+_BROKEN = """
+SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace
+"""
+_PARTS = """
+SELECT inhparent::regclass::text, count(*) FROM pg_inherits
+WHERE inhparent = ANY(%s::regclass[]) GROUP BY 1 HAVING count(*) <> %s
+"""
+
+
+def problems(connection: Connection) -> Iterator[str]:
+    run = connection.exec_driver_sql
+    for what, statement in _DISAGREEMENTS.items():
+        if count := run(f"SELECT count(*) FROM ({statement}) AS different").scalar():
+            yield f"{count:,} {what}"
+    for (name,) in run(_WALLS, ([*objects.OWNED],)):
+        yield f"The table {name} has no wall between users: its row-level security was changed."
+    for (name,) in run(_ROLES, ([objects.APP, objects.WORKER],)):
+        yield f"The role {name} is above row-level security: take SUPERUSER and BYPASSRLS from it."
+    for (name,) in run(_BROKEN):
+        yield f"The index {name} is not valid: run `recollect tend`, or REINDEX it."
+    for name, count in run(_PARTS, ([*objects.PARTITIONED], schema.PARTITIONS)):
+        yield f"The table {name} has {count} partitions instead of {schema.PARTITIONS}."
