@@ -19,7 +19,6 @@ from recollect.model.space import Space
 from recollect.stores.postgres.filters import conditions
 from recollect.stores.postgres.text import Matches
 from recollect.stores.sql.codec import StoredVector, encode_vector
-from recollect.text.bm25 import scores
 
 MARGIN = 4
 """How many times as many as are wanted are held against the filter at first."""
@@ -87,12 +86,13 @@ def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: 
     near = _nearest(cursor, state, search, indexed=indexed) if vector is not None else []
     docs, ranks = _ranked(cursor, state, search)
     found = {row[0]: row for row in near}
-    for row in _best_by_words(cursor, state, search, docs):
+    for row in _best_by_words(cursor, state, search, docs[np.argsort(-ranks)]):
         found.setdefault(row[0], row)
-    score = dict(zip(docs.tolist(), ranks.tolist(), strict=True))
     return [
-        Candidate(kind, owner, start, stop, _similarity(state, dot), score.get(doc, 0.0))
-        for doc, kind, owner, start, stop, dot in found.values()
+        Candidate(kind, owner, start, stop, _similarity(state, dot), words)
+        for (_, kind, owner, start, stop, dot), words in zip(
+            found.values(), _looked_up(docs, ranks, list(found)), strict=True
+        )
     ]
 
 
@@ -120,14 +120,20 @@ def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed
 def _ranked(
     cursor: Cursor[TupleRow], state: _State, search: Search
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The documents that share words with the question, best first, with their scores."""
+    """The documents that share words with the question, ascending, with their scores."""
     terms = list(dict.fromkeys(search.terms))
     if not terms:
         return np.empty(0, np.int64), np.empty(0, np.float32)
     matches = Matches(cursor, state.number, terms)
-    ranks = scores(matches.postings, matches.lengths, state.documents, state.terms)
-    order = np.argsort(-ranks, kind="stable")
-    return matches.docs[order], ranks[order]
+    return matches.docs, matches.scores(state.documents, state.terms)
+
+
+def _looked_up(docs: NDArray[np.int64], ranks: NDArray[np.float32], wanted: Sequence[int]) -> list[float]:
+    """The scores of the wanted documents; 0 for one that shares no word."""
+    if not len(docs):
+        return [0.0] * len(wanted)
+    places = np.searchsorted(docs, wanted).clip(max=len(docs) - 1)
+    return np.where(docs[places] == wanted, ranks[places], 0.0).tolist()
 
 
 def _best_by_words(

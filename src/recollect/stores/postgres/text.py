@@ -1,7 +1,7 @@
 """The text index: a tsvector for each chunk, whose words carry the user's number.
 
-A word of user 7 is stored as `7_budget`, so that the index (GIN) keeps each user's postings apart. How
-often a word occurs in its chunk is its weight there: D once, C twice, B three times, A oftener.
+A word of user 7 is stored as `7_budget`, so that the index (GIN) keeps each user's postings apart; when it
+occurs twice in its chunk, also as `7_budget^2`, and so on. A posting list is thus all that a score needs.
 
 PostgreSQL checks row-level security before any operator that might tell on the rows it sees, and `@@`
 counts as one, so with the wall in place the index could not be used. The function `recollect_matches`
@@ -20,15 +20,13 @@ from sqlalchemy import Connection
 
 from recollect.stores.sql.codec import encode_text
 from recollect.stores.sql.rows import UserRows
-from recollect.text.bm25 import COUNT_LIMIT, Postings
+from recollect.text.bm25 import COUNT_LIMIT, Postings, scores
 
-_WEIGHTS = ("", "", "C", "B", "A")
-_BITS = 3
 _TSVECTOR_BYTES = 1_000_000
 _SURELY_FITS = 3000
 """So many words of any length fit into a tsvector."""
-_TERMS_AT_ONCE = 20
-"""How many counts fit into one number."""
+_OFTEN = ("", *(f"^{count}" for count in range(2, COUNT_LIMIT + 1)))
+"""What a word ends with: for its first occurrence nothing."""
 
 TABLE = """
 CREATE TABLE texts (
@@ -41,38 +39,21 @@ CREATE TABLE texts (
 """
 # Without the list of what is still to be indexed: every search would read it, whoever wrote it.
 INDEX = "CREATE INDEX ix_texts_terms ON texts USING gin (terms) WITH (fastupdate = off)"
-FUNCTION = f"""
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+FUNCTION = """
 CREATE FUNCTION recollect_matches(
-    wanted text[], OUT docs bigint[], OUT lengths integer[], OUT counts bigint[]
+    wanted text[], OUT places integer[], OUT docs bigint[], OUT lengths integer[]
 )
-LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
-DECLARE
-    term text;
-    place integer := 0;
-    packed text[] := '{{}}';
-    every text := '';
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
 BEGIN
-    FOREACH term IN ARRAY wanted LOOP
-        IF place % {_TERMS_AT_ONCE} = 0 THEN
-            packed := packed || '0'::text;
-        END IF;
-        term := '''' || replace(replace(term, '\\', '\\\\'), '''', '''''') || '''';
-        packed[cardinality(packed)] := packed[cardinality(packed)] || format(
-            ' + ((CASE WHEN NOT terms @@ %1$L::tsquery THEN 0'
-            ' WHEN NOT terms @@ %2$L::tsquery THEN 1'
-            ' WHEN terms @@ %3$L::tsquery THEN 4'
-            ' WHEN terms @@ %4$L::tsquery THEN 3 ELSE 2 END)::bigint << %5$s)',
-            term, term || ':ABC', term || ':A', term || ':B', place % {_TERMS_AT_ONCE} * {_BITS});
-        every := every || CASE WHEN place > 0 THEN ' | ' ELSE '' END || term;
-        place := place + 1;
-    END LOOP;
-    EXECUTE format(
-        'SELECT array_agg(doc), array_agg(length), %s FROM (SELECT doc, length, %s FROM texts'
-        ' WHERE user_id = %L AND terms @@ %L::tsquery) AS matched',
-        (SELECT string_agg(format('array_agg(c%s)', n), ' || ') FROM generate_subscripts(packed, 1) n),
-        (SELECT string_agg(format('%s AS c%s', packed[n], n), ', ') FROM generate_subscripts(packed, 1) n),
-        current_setting('recollect.user'), every)
-    INTO docs, lengths, counts;
+    EXECUTE (
+        SELECT 'SELECT array_agg(place), array_agg(doc), array_agg(length) FROM (' || string_agg(format(
+            'SELECT %s AS place, doc, length FROM texts WHERE user_id = %L AND terms @@ %L::tsquery',
+            place, current_setting('recollect.user'), term), ' UNION ALL ') || ') AS found'
+        FROM unnest(wanted) WITH ORDINALITY AS asked (term, place)
+    ) INTO places, docs, lengths;
 END
 $$
 """
@@ -92,16 +73,22 @@ def add_text(rows: UserRows, number: int, documents: Sequence[tuple[int, list[st
 
 
 def _tsvector(number: int, words: list[str]) -> str:
-    """The words as PostgreSQL reads a tsvector, which has room for some hundred thousand. No word of
-    ours has a quote or a backslash in it."""
+    """The words as PostgreSQL reads a tsvector, which has room for some hundred thousand."""
     parts = [
-        f"'{number}_{encode_text(word)}':1{_WEIGHTS[min(count, COUNT_LIMIT)]}"
+        _quoted(number, word, end)
         for word, count in Counter(words).items()
+        for end in _OFTEN[: min(count, COUNT_LIMIT)]
     ]
     if len(parts) > _SURELY_FITS:
         sizes = accumulate(len(part.encode()) for part in parts)
         parts = [part for part, size in zip(parts, sizes, strict=True) if size < _TSVECTOR_BYTES]
     return " ".join(parts)
+
+
+def _quoted(number: int, word: str, end: str) -> str:
+    if "'" in word or "\\" in word:  # none of our analyser's has
+        word = word.replace("\\", "\\\\").replace("'", "''")
+    return f"'{number}_{encode_text(word)}{end}'"
 
 
 def remove_text(rows: UserRows, documents: Sequence[int]) -> None:
@@ -115,21 +102,24 @@ def clear_text(connection: Connection) -> None:
 
 
 class Matches:
-    """The user's documents in which a query's terms occur."""
+    """The user's documents in which a query's terms occur, with their scores."""
 
     def __init__(self, cursor: Cursor[Any], number: int, terms: Sequence[str]) -> None:
-        wanted = [encode_text(f"{number}_{term}") for term in terms]
-        found = cursor.execute("SELECT * FROM recollect_matches(%s)", (wanted,), binary=True).fetchone()
-        docs, lengths, counts = (np.array(part or (), np.int64) for part in found or ((), (), ()))
-        self.docs = docs
-        self.lengths = lengths.astype(np.int32)
-        packed = counts.reshape(-(-len(wanted) // _TERMS_AT_ONCE), len(docs))
-        self.postings = [
-            _postings(packed[place // _TERMS_AT_ONCE], place % _TERMS_AT_ONCE) for place in range(len(wanted))
-        ]
+        wanted = [_quoted(number, term, end) for term in terms for end in _OFTEN]
+        asked = cursor.execute("SELECT * FROM recollect_matches(%s)", (wanted,), binary=True)
+        places, docs, lengths = (np.array(part or (), np.int64) for part in asked.fetchone() or ((), (), ()))
+        self.docs, first, which = np.unique(docs, return_index=True, return_inverse=True)
+        self._lengths = lengths[first]
+        cells = (places - 1) // len(_OFTEN) * len(self.docs) + which
+        counts = np.bincount(cells, minlength=len(terms) * len(self.docs))
+        self._counts = counts.reshape(len(terms), len(self.docs))
+
+    def scores(self, documents: int, terms: int) -> NDArray[np.float32]:
+        """One for each of `docs`, from the user's number of documents and terms."""
+        postings = [_postings(counts) for counts in self._counts]
+        return scores(postings, self._lengths.astype(np.int32), documents, terms)
 
 
-def _postings(packed: NDArray[np.int64], place: int) -> Postings:
-    counts = packed >> (place * _BITS) & ((1 << _BITS) - 1)
+def _postings(counts: NDArray[np.int64]) -> Postings:
     places = counts.nonzero()[0]
     return Postings(places, counts[places])
