@@ -155,15 +155,25 @@ def check_progress(progress: object) -> None:
 
 def check_vector(given: Any, space: Space | None) -> NDArray[np.float32]:
     """The vector at length one, like those an embedder gives."""
+    return check_vectors([given], space)[0]
+
+
+def check_vectors(given: Sequence[Any], space: Space | None) -> NDArray[np.float32]:
+    """Vectors at length one; together, because NumPy takes longer to call than to count."""
+    if not given:
+        return np.empty((0, 0), np.float32)
     try:
-        vector = np.asarray(given, np.float64)
+        vectors = [np.asarray(one, np.float64) for one in given]
     except (TypeError, ValueError, OverflowError):
         raise Invalid("A vector must be a list of numbers.") from None
-    wanted = (space.dimensions,) if space else vector.shape[:1]
-    if vector.ndim != 1 or vector.shape != wanted:
-        raise Invalid(f"The vector has shape {vector.shape}; {wanted} was expected.")
-    largest = np.abs(vector).max(initial=0)
-    if not 0 < largest < math.inf:
+    wanted = (space.dimensions,) if space else vectors[0].shape[:1]
+    for vector in vectors:
+        if vector.ndim != 1 or vector.shape != wanted:
+            raise Invalid(f"The vector has shape {vector.shape}; {wanted} was expected.")
+    matrix = np.array(vectors)
+    largest = np.abs(matrix).max(axis=1, initial=0, keepdims=True)
+    if not ((largest > 0) & (largest < math.inf)).all():
         raise Invalid("A vector must have finite numbers, not all of them zero.")
-    scaled = vector / largest  # its square cannot overflow
-    return (scaled / math.sqrt(np.dot(scaled, scaled))).astype(np.float32)
+    matrix /= largest  # their squares cannot overflow
+    matrix /= np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, np.newaxis]
+    return matrix.astype(np.float32)

@@ -4,9 +4,8 @@ Statements are built once and kept, with the user as a parameter: building one c
 times what running it does.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -62,12 +61,11 @@ def own_delete(table: Table) -> Delete:
 
 
 @cache
-def _insert(table: Table, dialect: Dialect) -> tuple[str, Callable[[Mapping[str, Any]], Any]]:
-    """The statement as text, and how to get its parameters from a row: for many rows, filling them in
-    costs SQLAlchemy more than inserting them costs the database."""
+def _insert(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    """The statement as text, and the columns it takes, in order: for many rows, filling them in costs
+    SQLAlchemy more than inserting them costs the database."""
     compiled = insert(table).compile(dialect=dialect)
-    names = compiled.positiontup
-    return str(compiled), itemgetter(*names) if names else dict
+    return str(compiled), tuple(compiled.positiontup or compiled.params)
 
 
 @lru_cache(maxsize=256)
@@ -96,13 +94,21 @@ class UserRows:
     def run(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
         return self.connection.execute(statement, {_USER: self.user, **parameters})
 
-    def insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-        """Insert rows; the user is set here, whatever they say."""
+    def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows that have the same columns."""
         if rows:
-            for row in rows:
-                row["user_id"] = self.user
-            statement, parameters = _insert(table, self.connection.dialect)
-            self.connection.exec_driver_sql(statement, [parameters(row) for row in rows])
+            self.insert_columns(table, len(rows), {name: [row[name] for row in rows] for name in rows[0]})
+
+    def insert_columns(self, table: Table, count: int, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Insert so many rows, given by column; the user is set here, whatever they say."""
+        if count:
+            dialect = self.connection.dialect
+            statement, names = _insert(table, dialect)
+            own = {**columns, "user_id": [self.user] * count}
+            rows: list[Any] = list(zip(*[own[name] for name in names], strict=True))
+            if not dialect.positional:
+                rows = [dict(zip(names, row, strict=True)) for row in rows]
+            self.connection.exec_driver_sql(statement, rows)
 
     def all(self, statement: Select[Any], **parameters: Any) -> list[Mapping[str, Any]]:
         return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
