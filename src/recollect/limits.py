@@ -20,6 +20,8 @@ DEPTH_LIMIT = 64
 """How deep JSON may be nested: far from where reading it back would run out of stack."""
 COUNT_LIMIT = 2**31
 """No count, limit or index reaches this."""
+_SMALL, _LARGE = 1e-200, 1e200
+"""Between these the square of a vector is exact enough to scale it by."""
 
 
 def shown(value: object) -> str:
@@ -163,17 +165,31 @@ def check_vectors(given: Sequence[Any], space: Space | None) -> NDArray[np.float
     if not given:
         return np.empty((0, 0), np.float32)
     try:
-        vectors = [np.asarray(one, np.float64) for one in given]
+        vectors = [_floats(one) for one in given]
     except (TypeError, ValueError, OverflowError):
         raise Invalid("A vector must be a list of numbers.") from None
     wanted = (space.dimensions,) if space else vectors[0].shape[:1]
     for vector in vectors:
         if vector.ndim != 1 or vector.shape != wanted:
             raise Invalid(f"The vector has shape {vector.shape}; {wanted} was expected.")
-    matrix = np.array(vectors)
-    largest = np.abs(matrix).max(axis=1, initial=0, keepdims=True)
-    if not ((largest > 0) & (largest < math.inf)).all():
-        raise Invalid("A vector must have finite numbers, not all of them zero.")
-    matrix /= largest  # their squares cannot overflow
-    matrix /= np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, np.newaxis]
+    matrix = np.array(vectors, np.float64)
+    squares = _squares(matrix)
+    if not ((squares > _SMALL) & (squares < _LARGE)).all():  # also for what is not a number
+        largest = np.abs(matrix).max(axis=1, initial=0)[:, np.newaxis]
+        if not ((largest > 0) & (largest < math.inf)).all():
+            raise Invalid("A vector must have finite numbers, not all of them zero.")
+        matrix /= largest
+        squares = _squares(matrix)
+    matrix /= np.sqrt(squares)[:, np.newaxis]
     return matrix.astype(np.float32)
+
+
+def _squares(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore", under="ignore"):
+        return np.einsum("ij,ij->i", matrix, matrix)
+
+
+def _floats(given: Any) -> NDArray[Any]:
+    if isinstance(given, np.ndarray) and given.dtype == np.float32:  # pyright: ignore[reportUnknownMemberType]
+        return cast("NDArray[np.float32]", given)  # as embedders give them
+    return np.asarray(given, np.float64)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -151,7 +151,7 @@ def _draft(
         index=message.index,
         role=role,
         content=message.content,
-        at=now if message.at is None else check_time("at", message.at),
+        at=now if message.at is None else message.at.astimezone(UTC),
         recorded_at=now,
         digest=digest(message.content),
         channel=work.scope.channel,

@@ -96,7 +96,8 @@ def encode_vector(vector: NDArray[np.float32]) -> bytes:
 def encode_vectors(vectors: Sequence[NDArray[np.float32]]) -> list[bytes]:
     """Vectors of one space as stored; together, because NumPy takes longer to call than to count."""
     matrix = np.array(vectors, np.float32)
-    if not np.abs(matrix).max(initial=0) <= LARGEST:  # also false for what is not a number
+    # Also refuses what is not a number.
+    if not (matrix.max(initial=0) <= LARGEST and matrix.min(initial=0) >= -LARGEST):
         raise Invalid("The vector has values that are not finite numbers, or too large.")
     return [row.tobytes() for row in matrix.astype("<f2")]
 
@@ -131,8 +132,7 @@ class _Column:
 
     def encoded(self, values: list[Any]) -> list[Any]:
         """The column of many records. Most texts are stored as they are, which is quick to tell."""
-        texts = (value for value in values if value is not None)
-        if self.shape == "text" and all(map(str.isprintable, texts)):
+        if self.shape == "text" and all(map(str.isprintable, filter(None, cast("list[str]", values)))):
             return values
         encode, null = self.encode, self.shape == "json"
         return [encode(value) if value is not None or null else None for value in values]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Append, Change, Chunk, Expect, Put, Remove, Revise, TurnDraft
+from recollect.model.changes import Append, Change, Expect, Put, Remove, Revise, TurnDraft
 from recollect.model.records import (
     BY_KIND,
     SEARCHABLE,
@@ -163,7 +163,7 @@ class _Writer:
         next_index = {id: conversation.next_index for id, conversation in conversations.items()}
         taken = self._taken(drafts)
         new: list[Turn] = []
-        searched: list[tuple[str, Sequence[Chunk]]] = []
+        placed: list[TurnDraft] = []
         for draft in drafts:
             behind = next_index.get(draft.conversation, 0)
             index = behind if draft.index is None else draft.index
@@ -176,9 +176,9 @@ class _Writer:
             taken[place] = turn
             self.turns.append(turn)
             new.append(turn)
-            searched.append((turn.content, draft.chunks))
+            placed.append(draft)
         columns = self._insert(Turn, new)
-        self.indexer.add("turn", columns, searched)
+        self.indexer.add("turn", columns, ((draft.content, draft.chunks) for draft in placed))
         self.created += len(new)
         self._grow(conversations, new, {d.conversation: d.title for d in drafts if d.title is not None})
 
@@ -241,7 +241,7 @@ class _Writer:
             self._mark_unscrubbed()
         columns = self._insert(kind, [put.record for put in puts])
         if kind.kind in SEARCHABLE:
-            searched = [(searchable_text(put.record), put.chunks or ()) for put in puts]
+            searched = ((searchable_text(put.record), put.chunks or ()) for put in puts)
             self.indexer.add(kind.kind, columns, searched)
         for place, put in enumerate(puts):
             if put.chunks is None and put.record.id in known and kind.kind in SEARCHABLE:
