@@ -1,11 +1,12 @@
 """Keeps what is searched (chunks, their vectors, their words) in step with the records."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
@@ -31,7 +32,7 @@ COPIED = (
 
 Columns = Mapping[str, list[Any]]
 
-_SPACES = select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions)
+_SPACES = str(select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions))
 
 
 class Indexer:
@@ -49,8 +50,8 @@ class Indexer:
         self.terms: int = user["terms"]
         self._space = space
         self._spaces = _spaces(rows.connection, space)
-        self._chunks = _empty(schema.chunks)
-        self._vectors = _empty(schema.vectors)
+        self._chunks = defaultdict[str, list[Any]](list)
+        self._vectors = defaultdict[str, list[Any]](list)
         self._texts: list[tuple[int, list[str]]] = []
         self._gone: set[tuple[str, str]] = set()
 
@@ -89,7 +90,8 @@ class Indexer:
         self._rows.insert_columns(schema.chunks, len(self._chunks["doc"]), self._chunks)
         self._rows.insert_columns(schema.vectors, len(self._vectors["doc"]), self._vectors)
         self._backend.add_text(self._rows.connection, self._number, self._texts)
-        self._chunks, self._vectors, self._texts = _empty(schema.chunks), _empty(schema.vectors), []
+        for pending in (self._chunks, self._vectors, self._texts):
+            pending.clear()
 
     def remove(self, owners: Sequence[str]) -> None:
         """Take the records' chunks out of every index."""
@@ -132,16 +134,12 @@ class Indexer:
 def _spaces(connection: Connection, space: Space | None) -> dict[int, bool]:
     """The spaces that chunks have vectors in, and whether that is the one given."""
     given = None if space is None else (space.model, space.dimensions)
-    return {id: (model, dimensions) == given for id, model, dimensions in connection.execute(_SPACES)}
+    return {id: (model, dimensions) == given for id, model, dimensions in connection.exec_driver_sql(_SPACES)}
 
 
 def chunk_expiry(pinned: bool | None, expires_at: int | None) -> int | None:
     """A pinned memory does not expire."""
     return None if pinned else expires_at
-
-
-def _empty(table: Table) -> dict[str, list[Any]]:
-    return {column.name: [] for column in table.c}
 
 
 def _repeated(columns: Columns) -> Columns:

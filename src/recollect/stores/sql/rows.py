@@ -15,6 +15,7 @@ from sqlalchemy import (
     Delete,
     Dialect,
     Executable,
+    Insert,
     Select,
     Table,
     Update,
@@ -61,16 +62,26 @@ def own_delete(table: Table) -> Delete:
 
 
 @cache
-def _insert(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
-    """The statement as text, and the columns it takes, in order: for many rows, filling them in costs
-    SQLAlchemy more than inserting them costs the database."""
-    compiled = insert(table).compile(dialect=dialect)
-    return str(compiled), tuple(compiled.positiontup or compiled.params)
+def _insert(table: Table) -> Insert:
+    return insert(table)
 
 
 @lru_cache(maxsize=256)
 def _among(statement: Any, column: ColumnElement[Any]) -> Any:
     return statement.where(column.in_(bindparam(_VALUES, expanding=True)))
+
+
+@lru_cache(maxsize=64)
+def _prepared(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    """The statement as text, and its parameters, in order: filling them in costs SQLAlchemy more than
+    running it costs the database."""
+    compiled = statement.compile(dialect=dialect)
+    return str(compiled), tuple(compiled.positiontup or compiled.params)
+
+
+@lru_cache(maxsize=256)
+def _having(statement: Any, column: ColumnElement[Any]) -> Any:
+    return statement.where(column == bindparam(_VALUES))
 
 
 class UserRows:
@@ -94,6 +105,15 @@ class UserRows:
     def run(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
         return self.connection.execute(statement, {_USER: self.user, **parameters})
 
+    def run_prepared(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
+        """Run a statement that is built once, has only parameters for values, and reads no Booleans."""
+        text, names = _prepared(statement, self.connection.dialect)
+        given = {_USER: self.user, **parameters}
+        chosen: Any = {name: given[name] for name in names}
+        if self.connection.dialect.positional:
+            chosen = tuple(chosen.values())
+        return self.connection.exec_driver_sql(text, chosen)
+
     def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows that have the same columns."""
         if rows:
@@ -103,7 +123,7 @@ class UserRows:
         """Insert so many rows, given by column; the user is set here, whatever they say."""
         if count:
             dialect = self.connection.dialect
-            statement, names = _insert(table, dialect)
+            statement, names = _prepared(_insert(table), dialect)
             own = {**columns, "user_id": [self.user] * count}
             rows: list[Any] = list(zip(*[own[name] for name in names], strict=True))
             if not dialect.positional:
@@ -117,6 +137,9 @@ class UserRows:
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
     ) -> list[Mapping[str, Any]]:
         """What the statement finds where the column has one of many values."""
+        if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
+            ((value,),) = groups(values)
+            return self.all(_having(statement, column), **{_VALUES: value})
         chosen = _among(statement, column)
         return [row for group in groups(values) for row in self.all(chosen, **{_VALUES: group})]
 

@@ -73,7 +73,7 @@ def apply(
                 writer.expect(change.expects)
                 writer.put(change.puts)
     writer.indexer.flush()
-    rows.run(
+    rows.run_prepared(
         _SETTLE,
         new_seq=seq,
         new_next_doc=writer.indexer.next_doc,
@@ -195,7 +195,7 @@ class _Writer:
             if conversation.id in known:
                 row = {**to_row(conversation), "seq": self._seq}
                 changed = {f"new_{name}": row[name] for name in _CHANGING}
-                self._rows.run(_SAVE, which=row["id"], **changed)
+                self._rows.run_prepared(_SAVE, which=row["id"], **changed)
 
     def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
         """The conversations as far as they exist."""
