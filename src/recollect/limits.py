@@ -20,6 +20,8 @@ DEPTH_LIMIT = 64
 """How deep JSON may be nested: far from where reading it back would run out of stack."""
 COUNT_LIMIT = 2**31
 """No count, limit or index reaches this."""
+_SMALL, _LARGE = 1e-200, 1e200
+"""Between these the square of a vector is exact enough to scale it by."""
 
 
 def shown(value: object) -> str:
@@ -155,15 +157,39 @@ def check_progress(progress: object) -> None:
 
 def check_vector(given: Any, space: Space | None) -> NDArray[np.float32]:
     """The vector at length one, like those an embedder gives."""
+    return check_vectors([given], space)[0]
+
+
+def check_vectors(given: Sequence[Any], space: Space | None) -> NDArray[np.float32]:
+    """Vectors at length one; together, because NumPy takes longer to call than to count."""
+    if not given:
+        return np.empty((0, 0), np.float32)
     try:
-        vector = np.asarray(given, np.float64)
+        vectors = [_floats(one) for one in given]
     except (TypeError, ValueError, OverflowError):
         raise Invalid("A vector must be a list of numbers.") from None
-    wanted = (space.dimensions,) if space else vector.shape[:1]
-    if vector.ndim != 1 or vector.shape != wanted:
-        raise Invalid(f"The vector has shape {vector.shape}; {wanted} was expected.")
-    largest = np.abs(vector).max(initial=0)
-    if not 0 < largest < math.inf:
-        raise Invalid("A vector must have finite numbers, not all of them zero.")
-    scaled = vector / largest  # its square cannot overflow
-    return (scaled / math.sqrt(np.dot(scaled, scaled))).astype(np.float32)
+    wanted = (space.dimensions,) if space else vectors[0].shape[:1]
+    for vector in vectors:
+        if vector.ndim != 1 or vector.shape != wanted:
+            raise Invalid(f"The vector has shape {vector.shape}; {wanted} was expected.")
+    matrix = np.array(vectors, np.float64)
+    squares = _squares(matrix)
+    if not ((squares > _SMALL) & (squares < _LARGE)).all():  # also for what is not a number
+        largest = np.abs(matrix).max(axis=1, initial=0)[:, np.newaxis]
+        if not ((largest > 0) & (largest < math.inf)).all():
+            raise Invalid("A vector must have finite numbers, not all of them zero.")
+        matrix /= largest
+        squares = _squares(matrix)
+    matrix /= np.sqrt(squares)[:, np.newaxis]
+    return matrix.astype(np.float32)
+
+
+def _squares(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore", under="ignore"):
+        return np.einsum("ij,ij->i", matrix, matrix)
+
+
+def _floats(given: Any) -> NDArray[Any]:
+    if isinstance(given, np.ndarray) and given.dtype == np.float32:  # pyright: ignore[reportUnknownMemberType]
+        return cast("NDArray[np.float32]", given)  # as embedders give them
+    return np.asarray(given, np.float64)

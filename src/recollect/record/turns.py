@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,7 +19,7 @@ from recollect.limits import (
     check_progress,
     check_text,
     check_time,
-    check_vector,
+    check_vectors,
     check_whole,
     shown,
 )
@@ -55,6 +55,7 @@ class Message:
     vector: NDArray[np.float32] | Sequence[float] | None = field(default=None, compare=False)
 
 
+_ROLES: dict[str, Role] = {role.value: role for role in Role}
 _FIELDS = frozenset(f.name for f in fields(Message))
 
 
@@ -111,7 +112,14 @@ def _known(work: Workspace, drafts: Sequence[TurnDraft]) -> set[tuple[str, int]]
 def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) -> list[TurnDraft]:
     """Checked messages as drafts, chunked but without vectors except those that came with them."""
     now = work.clock.now()
-    return [_draft(work, message, conversation, now) for message in messages]
+    for message in messages:
+        check_message(message, work.settings)
+    given = [None if message.role == Role.NOTE else message.vector for message in messages]
+    vectors = iter(check_vectors([vector for vector in given if vector is not None], work.space))
+    return [
+        _draft(work, message, conversation, now, None if vector is None else next(vectors))
+        for message, vector in zip(messages, given, strict=True)
+    ]
 
 
 def check_message(message: Message, settings: Settings) -> None:
@@ -128,20 +136,22 @@ def check_message(message: Message, settings: Settings) -> None:
     if message.at is not None:
         check_time("at", message.at)
     _zone(message.zone)
-    for name in ("model", "title"):
-        check_text(name, getattr(message, name))
+    check_text("model", message.model)
+    check_text("title", message.title)
 
 
-def _draft(work: Workspace, message: Message, conversation: str, now: datetime) -> TurnDraft:
-    check_message(message, work.settings)
-    role = Role(message.role)
+def _draft(
+    work: Workspace, message: Message, conversation: str, now: datetime, vector: NDArray[np.float32] | None
+) -> TurnDraft:
+    """A checked message as a draft."""
+    role = _role(message.role)
     return TurnDraft(
         id=work.new_id(),
         conversation=message.conversation or conversation,
         index=message.index,
         role=role,
         content=message.content,
-        at=now if message.at is None else check_time("at", message.at),
+        at=now if message.at is None else message.at.astimezone(UTC),
         recorded_at=now,
         digest=digest(message.content),
         channel=work.scope.channel,
@@ -151,7 +161,7 @@ def _draft(work: Workspace, message: Message, conversation: str, now: datetime) 
         tokens=estimate_tokens(message.content) if message.tokens is None else message.tokens,
         metadata=message.metadata,
         title=message.title,
-        chunks=() if role is Role.NOTE else _chunks(work, message),
+        chunks=() if role is Role.NOTE else _chunks(message.content, vector),
     )
 
 
@@ -161,10 +171,10 @@ def digest(content: str) -> str:
 
 
 def _role(role: str) -> Role:
-    try:
-        return Role(role)
-    except ValueError:
-        raise Invalid(f"The role must be one of {', '.join(Role)}, not {shown(role)}.") from None
+    known = _ROLES.get(role) if isinstance(role, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if known is None:
+        raise Invalid(f"The role must be one of {', '.join(Role)}, not {shown(role)}.")
+    return known
 
 
 def _zone(name: str | None) -> str | None:
@@ -177,10 +187,10 @@ def _zone(name: str | None) -> str | None:
         raise Invalid(f"There is no time zone {name!r}; use a name like Europe/Lisbon.") from None
 
 
-def _chunks(work: Workspace, message: Message) -> tuple[Chunk, ...]:
-    if message.vector is None:
-        return tuple(Chunk(start, stop) for start, stop in spans(message.content))
-    return (Chunk(0, len(message.content), check_vector(message.vector, work.space)),)
+def _chunks(content: str, vector: NDArray[np.float32] | None) -> tuple[Chunk, ...]:
+    if vector is None:
+        return tuple(Chunk(start, stop) for start, stop in spans(content))
+    return (Chunk(0, len(content), vector),)
 
 
 def _embedded(work: Workspace, drafts: Sequence[TurnDraft]) -> tuple[TurnDraft, ...]:

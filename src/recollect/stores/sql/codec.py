@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import Invalid, StoreCorrupt
 from recollect.model.records import MemoryRecord, Record
-from recollect.model.shapes import FieldShape, field_from_json, field_to_json, shapes
+from recollect.model.shapes import FieldShape, Shape, field_from_json, field_to_json, shapes
 from recollect.model.space import LARGEST
 from recollect.stores.sql.schema import RECORD_TABLES
 
@@ -37,7 +37,7 @@ _ESCAPED = re.compile("\x10([0-9a-f]{4})")
 
 def check_id(id: str) -> str:
     """The id; `Invalid` when it would need escaping, so that ids are the same in rows and outside."""
-    if _UNSAFE.search(id):
+    if not id.isprintable() and _UNSAFE.search(id):
         raise Invalid(f"An id must not contain control characters or lone surrogates: {id!r}.")
     return id
 
@@ -94,9 +94,16 @@ class StoredVector(bytes):
 
 def encode_vector(vector: NDArray[np.float32]) -> StoredVector:
     """The vector as stored; `Invalid` when it has values that are no numbers there."""
-    if not np.abs(vector).max(initial=0) <= LARGEST:  # also false for what is not a number
+    return encode_vectors([vector])[0]
+
+
+def encode_vectors(vectors: Sequence[NDArray[np.float32]]) -> list[StoredVector]:
+    """Vectors of one space as stored; together, because NumPy takes longer to call than to count."""
+    matrix = np.array(vectors, np.float32)
+    # Also refuses what is not a number.
+    if not (matrix.max(initial=0) <= LARGEST and matrix.min(initial=0) >= -LARGEST):
         raise Invalid("The vector has values that are not finite numbers, or too large.")
-    return StoredVector(vector.astype("<f2").tobytes())
+    return [StoredVector(row.tobytes()) for row in matrix.astype("<f2")]
 
 
 def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
@@ -124,8 +131,15 @@ class _Column:
     name: str
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
-    scalar: bool
-    json: bool
+    get: Callable[[Record], Any]
+    shape: Shape
+
+    def encoded(self, values: list[Any]) -> list[Any]:
+        """The column of many records. Most texts are stored as they are, which is quick to tell."""
+        if self.shape == "text" and all(map(str.isprintable, filter(None, cast("list[str]", values)))):
+            return values
+        encode, null = self.encode, self.shape == "json"
+        return [encode(value) if value is not None or null else None for value in values]
 
 
 @cache
@@ -136,21 +150,12 @@ def _columns(kind: type[Record]) -> tuple[_Column, ...]:
             f.name,
             _ENCODE[f.shape],
             _DECODE.get(f.shape, cast(Callable[[Any], Any], f.type)),
-            f.shape not in ("tuple", "json"),
-            f.shape == "json",
+            attrgetter(f.name),
+            f.shape,
         )
         for f in shapes(kind)
         if f.name in table.c
     )
-
-
-@cache
-def _getter(
-    kind: type[Record],
-) -> tuple[tuple[tuple[str, Callable[[Any], Any], bool], ...], Callable[[Record], tuple[Any, ...]]]:
-    """The columns with how to encode them, and all of a record's values at once: this is a hot path."""
-    columns = tuple((column.name, column.encode, column.json) for column in _columns(kind))
-    return columns, attrgetter(*(name for name, _, _ in columns))
 
 
 @cache
@@ -164,21 +169,26 @@ def link_fields(kind: type[Record]) -> tuple[str, ...]:
     return tuple(f.name for f in shapes(kind) if f.name in LINKS)
 
 
+def to_columns(kind: type[R], records: Sequence[R]) -> dict[str, list[Any]]:
+    """The columns of records of one kind, without the user's and the feed's.
+
+    By column, because what is the same for all rows is then done once: this is a hot path.
+    """
+    for record in records:
+        check_id(record.id)
+    columns = {column.name: column.encoded(list(map(column.get, records))) for column in _columns(kind)}
+    if issubclass(kind, MemoryRecord):
+        columns["kind"] = [kind.kind] * len(records)
+        columns["details"] = [
+            encode_json({f.name: field_to_json(f, getattr(record, f.name)) for f in _details(kind)})
+            for record in records
+        ]
+    return columns
+
+
 def to_row(record: Record) -> dict[str, Any]:
-    """The record's columns, without the user's and the feed's."""
-    kind = type(record)
-    check_id(record.id)
-    columns, values = _getter(kind)
-    row: dict[str, Any] = {
-        name: encode(value) if value is not None or json else None
-        for (name, encode, json), value in zip(columns, values(record), strict=True)
-    }
-    if isinstance(record, MemoryRecord):
-        row["kind"] = record.kind
-        row["details"] = encode_json(
-            {f.name: field_to_json(f, getattr(record, f.name)) for f in _details(kind)}
-        )
-    return row
+    """The columns of one record."""
+    return {name: value for name, (value,) in to_columns(type(record), [record]).items()}
 
 
 def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
@@ -208,9 +218,9 @@ def encode_fields(kind: type[Record], values: Mapping[str, Any]) -> dict[str, An
         column = known.get(name)
         if column is None:
             raise Invalid(f"A {kind.kind} has no field {name!r} to filter by or to set.")
-        if value is None and not column.json:
+        if value is None and column.shape != "json":
             row[name] = None
-        elif column.scalar and isinstance(value, (tuple, list)):
+        elif column.shape not in ("tuple", "json") and isinstance(value, (tuple, list)):
             parts = cast(list[Any], value)
             row[name] = [None if part is None else _encoded(kind, column, part) for part in parts]
         else:

@@ -1,9 +1,11 @@
 """Keeps what is searched (chunks, their vectors, their words) in step with the records."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from recollect.errors import Invalid
@@ -11,7 +13,7 @@ from recollect.model.changes import Chunk
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
-from recollect.stores.sql.codec import encode_vector
+from recollect.stores.sql.codec import encode_vectors
 from recollect.stores.sql.rows import UserRows
 from recollect.text.analyse import terms
 
@@ -28,7 +30,9 @@ COPIED = (
 )
 """Columns of a record that its chunks repeat, so that filters need no join."""
 
-_SPACES = select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions)
+Columns = Mapping[str, list[Any]]
+
+_SPACES = str(select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions))
 
 
 class Indexer:
@@ -46,32 +50,48 @@ class Indexer:
         self.terms: int = user["terms"]
         self._space = space
         self._spaces = _spaces(rows.connection, space)
-        self._chunks: list[dict[str, Any]] = []
-        self._vectors: list[dict[str, Any]] = []
+        self._chunks = defaultdict[str, list[Any]](list)
+        self._vectors = defaultdict[str, list[Any]](list)
         self._texts: list[tuple[int, list[str]]] = []
         self._gone: set[tuple[str, str]] = set()
 
-    def add(self, kind: str, row: Mapping[str, Any], text: str, chunks: Sequence[Chunk]) -> None:
-        """Have the chunks of a record indexed with the next `flush`; `row` is the record's own."""
-        header = _header(kind, row, self._seq)
-        for chunk in chunks:
-            doc, self.next_doc = self.next_doc, self.next_doc + 1
-            words = terms(text[chunk.start : chunk.stop])
-            self._chunks.append(
-                {**header, "doc": doc, "start": chunk.start, "stop": chunk.stop, "terms": len(words)}
-            )
-            self._texts.append((doc, words))
-            vector = None if chunk.vector is None else self._encoded(chunk)
-            for space, ours in self._spaces.items():
-                self._vectors.append({"space": space, "doc": doc, "vector": vector if ours else None})
-            self.documents += 1
-            self.terms += len(words)
+    def add(self, kind: str, columns: Columns, searched: Iterable[tuple[str, Sequence[Chunk]]]) -> None:
+        """Have the chunks of records of one kind indexed with the next `flush`.
+
+        `columns` are the records' own, `searched` the text and the chunks of each.
+        """
+        first, owners = self.next_doc, list[int]()
+        vectors: list[NDArray[np.float32] | None] = []
+        new = self._chunks
+        for owner, (text, chunks) in enumerate(searched):
+            for chunk in chunks:
+                words = terms(text[chunk.start : chunk.stop])
+                self._texts.append((self.next_doc, words))
+                vectors.append(chunk.vector)
+                self.next_doc += 1
+                self.terms += len(words)
+                owners.append(owner)
+                new["start"].append(chunk.start)
+                new["stop"].append(chunk.stop)
+                new["terms"].append(len(words))
+        self.documents += len(owners)
+        new["doc"] += range(first, self.next_doc)
+        new["kind"] += [kind] * len(owners)
+        new["seq"] += [self._seq] * len(owners)
+        for name, column in _repeated(columns).items():
+            new[name] += map(column.__getitem__, owners)
+        encoded = self._encoded(vectors)
+        for space, ours in self._spaces.items():
+            self._vectors["doc"] += range(first, self.next_doc)
+            self._vectors["space"] += [space] * len(vectors)
+            self._vectors["vector"] += encoded if ours else [None] * len(vectors)
 
     def flush(self) -> None:
-        self._rows.insert(schema.chunks, self._chunks)
-        self._rows.insert(schema.vectors, self._vectors)
+        self._rows.insert_columns(schema.chunks, len(self._chunks["doc"]), self._chunks)
+        self._rows.insert_columns(schema.vectors, len(self._vectors["doc"]), self._vectors)
         self._backend.add_text(self._rows, self._number, self._texts)
-        self._chunks, self._vectors, self._texts = [], [], []
+        for pending in (self._chunks, self._vectors, self._texts):
+            pending.clear()
 
     def remove(self, owners: Sequence[str]) -> None:
         """Take the records' chunks out of every index."""
@@ -101,43 +121,45 @@ class Indexer:
         self._gone.update((kind, id) for id in new)
         self._rows.insert(schema.deletions, [{"seq": self._seq, "kind": kind, "id": id} for id in new])
 
-    def _encoded(self, chunk: Chunk) -> bytes:
-        vector = np.asarray(chunk.vector, np.float32)
-        if self._space is None or vector.shape != (self._space.dimensions,):
-            expected = self._space.dimensions if self._space else "no"
-            raise Invalid(f"The vector has shape {vector.shape}; {expected} dimensions were expected.")
-        return encode_vector(vector)
+    def _encoded(self, vectors: Sequence[NDArray[np.float32] | None]) -> list[bytes | None]:
+        given = [np.asarray(vector, np.float32) for vector in vectors if vector is not None]
+        for vector in given:
+            if self._space is None or vector.shape != (self._space.dimensions,):
+                expected = self._space.dimensions if self._space else "no"
+                raise Invalid(f"The vector has shape {vector.shape}; {expected} dimensions were expected.")
+        encoded = iter(encode_vectors(given))
+        return [None if vector is None else next(encoded) for vector in vectors]
 
 
 def _spaces(connection: Connection, space: Space | None) -> dict[int, bool]:
     """The spaces that chunks have vectors in, and whether that is the one given."""
     given = None if space is None else (space.model, space.dimensions)
-    return {id: (model, dimensions) == given for id, model, dimensions in connection.execute(_SPACES)}
+    return {id: (model, dimensions) == given for id, model, dimensions in connection.exec_driver_sql(_SPACES)}
 
 
-def chunk_expiry(row: Mapping[str, Any]) -> int | None:
+def chunk_expiry(pinned: bool | None, expires_at: int | None) -> int | None:
     """A pinned memory does not expire."""
-    return None if row.get("pinned") else row.get("expires_at")
+    return None if pinned else expires_at
 
 
-def _header(kind: str, row: Mapping[str, Any], seq: int) -> dict[str, Any]:
-    """What a chunk repeats of its record. A turn holds from when it was said, without end."""
-    start = next(row[name] for name in ("valid_from", "at", "first_seen") if name in row)
+def _repeated(columns: Columns) -> Columns:
+    """What chunks repeat of their records. A turn holds from when it was said, without end."""
+    start = next(columns[name] for name in ("valid_from", "at", "first_seen") if name in columns)
+    nothing = [None] * len(start)
+    pinned, expires = columns.get("pinned", nothing), columns.get("expires_at", nothing)
     return {
-        "kind": kind,
-        "owner": row["id"],
-        "channel": row["channel"],
-        "agent": row.get("agent"),
-        "conversation": row.get("conversation"),
-        "role": row.get("role"),
-        "confidence": row.get("confidence", 1.0),
-        "at": row.get("at", start),
+        "owner": columns["id"],
+        "channel": columns["channel"],
+        "agent": columns.get("agent", nothing),
+        "conversation": columns.get("conversation", nothing),
+        "role": columns.get("role", nothing),
+        "confidence": columns.get("confidence", [1.0] * len(start)),
+        "at": columns.get("at", start),
         "valid_from": start,
-        "valid_to": row.get("valid_to"),
-        "stated_to": row.get("stated_to"),
-        "recorded_at": row.get("recorded_at", start),
-        "retired_at": row.get("retired_at"),
-        "expires_at": chunk_expiry(row),
-        "supersedes": row.get("supersedes"),
-        "seq": seq,
+        "valid_to": columns.get("valid_to", nothing),
+        "stated_to": columns.get("stated_to", nothing),
+        "recorded_at": columns.get("recorded_at", start),
+        "retired_at": columns.get("retired_at", nothing),
+        "expires_at": list(map(chunk_expiry, pinned, expires)),
+        "supersedes": columns.get("supersedes", nothing),
     }

@@ -4,9 +4,8 @@ Statements are built once and kept, with the user as a parameter: building one c
 times what running it does.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -61,28 +60,34 @@ def own_delete(table: Table) -> Delete:
     return delete(table).where(_of_user(table))
 
 
-Rows = Sequence[Mapping[str, Any]]
-
-
 @cache
-def _insert(table: Table, dialect: Dialect) -> tuple[str, Callable[[Rows], Any]]:
-    """The statement as text, and how to get its parameters from rows: for many rows, filling them in
-    costs SQLAlchemy more than inserting them costs the database."""
-    row = itemgetter(*table.c.keys())
+def _insertion(table: Table, dialect: Dialect) -> tuple[str, Callable[[Iterable[list[Any]]], Any]]:
+    """The statement as text, and how it takes a list of values for each of the table's columns."""
     if dialect.name != "postgresql":
-        statement = str(insert(table).compile(dialect=dialect))
-        return statement, lambda rows: [*map(row, rows)]
+        return str(insert(table).compile(dialect=dialect)), lambda columns: [*zip(*columns, strict=True)]
     # All rows in one statement, a parameter for each column. (COPY does not go through row-level security.)
     quoted = dialect.identifier_preparer.quote
-    types = (f"%b::{column.type.compile(dialect).split()[0]}[]" for column in table.c)
-    columns = ", ".join(map(quoted, table.c.keys()))
-    statement = f"INSERT INTO {quoted(table.name)} ({columns}) SELECT * FROM unnest({', '.join(types)})"
-    return statement, lambda rows: tuple(map(list, zip(*map(row, rows), strict=True)))
+    names = ", ".join(map(quoted, table.c.keys()))
+    types = ", ".join(f"%b::{column.type.compile(dialect).split()[0]}[]" for column in table.c)
+    return f"INSERT INTO {quoted(table.name)} ({names}) SELECT * FROM unnest({types})", tuple
 
 
 @lru_cache(maxsize=256)
 def _among(statement: Any, column: ColumnElement[Any]) -> Any:
     return statement.where(column.in_(bindparam(_VALUES, expanding=True)))
+
+
+@lru_cache(maxsize=64)
+def _prepared(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    """The statement as text, and its parameters, in order: filling them in costs SQLAlchemy more than
+    running it costs the database."""
+    compiled = statement.compile(dialect=dialect)
+    return str(compiled), tuple(compiled.positiontup or compiled.params)
+
+
+@lru_cache(maxsize=256)
+def _having(statement: Any, column: ColumnElement[Any]) -> Any:
+    return statement.where(column == bindparam(_VALUES))
 
 
 class UserRows:
@@ -106,19 +111,33 @@ class UserRows:
     def run(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
         return self.connection.execute(statement, {_USER: self.user, **parameters})
 
-    def insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-        """Insert rows; the user is set here, whatever they say."""
-        if rows:
-            for row in rows:
-                row["user_id"] = self.user
-            statement, parameters = _insert(table, self.connection.dialect)
-            self.connection.exec_driver_sql(statement, parameters(rows))
+    def run_prepared(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
+        """Run a statement that is built once, has only parameters for values, and reads no Booleans."""
+        text, names = _prepared(statement, self.connection.dialect)
+        given = {_USER: self.user, **parameters}
+        chosen: Any = {name: given[name] for name in names}
+        if self.connection.dialect.positional:
+            chosen = tuple(chosen.values())
+        return self.connection.exec_driver_sql(text, chosen)
 
-    def insert_missing(self, table: Table, row: dict[str, Any]) -> None:
+    def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows that have the same columns."""
+        if rows:
+            self.insert_columns(table, len(rows), {name: [row[name] for row in rows] for name in rows[0]})
+
+    def insert_columns(self, table: Table, count: int, columns: Mapping[str, list[Any]]) -> None:
+        """Insert so many rows, given by column; the user is set here, whatever they say."""
+        if count:
+            self._insert(table, count, columns)
+
+    def insert_missing(self, table: Table, row: Mapping[str, Any]) -> None:
         """Insert a row, unless somebody else just did."""
-        statement, parameters = _insert(table, self.connection.dialect)
-        values = parameters([{**row, "user_id": self.user}])
-        self.connection.exec_driver_sql(f"{statement} ON CONFLICT DO NOTHING", values)
+        self._insert(table, 1, {name: [value] for name, value in row.items()}, " ON CONFLICT DO NOTHING")
+
+    def _insert(self, table: Table, count: int, columns: Mapping[str, list[Any]], end: str = "") -> None:
+        statement, parameters = _insertion(table, self.connection.dialect)
+        own = {**columns, "user_id": [self.user] * count}
+        self.connection.exec_driver_sql(statement + end, parameters(own[column.name] for column in table.c))
 
     def all(self, statement: Select[Any], **parameters: Any) -> list[Mapping[str, Any]]:
         return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
@@ -127,6 +146,9 @@ class UserRows:
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
     ) -> list[Mapping[str, Any]]:
         """What the statement finds where the column has one of many values."""
+        if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
+            ((value,),) = groups(values)
+            return self.all(_having(statement, column), **{_VALUES: value})
         chosen = _among(statement, column)
         return [row for group in groups(values) for row in self.all(chosen, **{_VALUES: group})]
 

@@ -5,9 +5,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import Append, Change, Expect, Put, Remove, Revise, TurnDraft
@@ -24,10 +24,20 @@ from recollect.model.space import Space
 from recollect.ports.store import Applied
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
-from recollect.stores.sql.codec import check_id, encode_fields, encode_number, from_row, link_fields, to_row
+from recollect.stores.sql.codec import (
+    check_id,
+    encode_fields,
+    encode_number,
+    from_row,
+    link_fields,
+    to_columns,
+    to_row,
+)
 from recollect.stores.sql.indexing import Indexer, chunk_expiry
 from recollect.stores.sql.reading import of_kind, records
 from recollect.stores.sql.rows import UserRows, own_update
+
+R = TypeVar("R", bound=Record)
 
 NEXT_USER = "next_user"
 
@@ -62,7 +72,7 @@ def apply(
                 writer.expect(change.expects)
                 writer.put(change.puts)
     writer.indexer.flush()
-    rows.run(
+    rows.run_prepared(
         _SETTLE,
         new_seq=seq,
         new_next_doc=writer.indexer.next_doc,
@@ -146,11 +156,10 @@ class _Writer:
 
     def append(self, drafts: Sequence[TurnDraft]) -> None:
         conversations = self._conversations({draft.conversation for draft in drafts})
-        known = set(conversations)
         next_index = {id: conversation.next_index for id, conversation in conversations.items()}
         taken = self._taken(drafts)
-        new: dict[str, list[Turn]] = {}
-        rows: list[dict[str, Any]] = []
+        new: list[Turn] = []
+        placed: list[TurnDraft] = []
         for draft in drafts:
             behind = next_index.get(draft.conversation, 0)
             index = behind if draft.index is None else draft.index
@@ -159,25 +168,30 @@ class _Writer:
                 self.turns.append(_unchanged(taken[place], draft))
                 continue
             turn = _placed(draft, index)
-            rows.append(row := to_row(turn))
-            self.indexer.add("turn", row, turn.content, draft.chunks)
             next_index[draft.conversation] = max(behind, index + 1)
-            new.setdefault(draft.conversation, []).append(turn)
             taken[place] = turn
             self.turns.append(turn)
-        self._insert(schema.turns, rows)
-        self.created += len(rows)
-        titles = {d.conversation: d.title for d in drafts if d.title is not None}
-        self._save(known, [_grown(conversations.get(id), turns, titles.get(id)) for id, turns in new.items()])
+            new.append(turn)
+            placed.append(draft)
+        columns = self._insert(Turn, new)
+        self.indexer.add("turn", columns, ((draft.content, draft.chunks) for draft in placed))
+        self.created += len(new)
+        self._grow(conversations, new, {d.conversation: d.title for d in drafts if d.title is not None})
 
-    def _save(self, known: set[str], conversations: Sequence[Conversation]) -> None:
-        table = schema.conversations
-        self._insert(table, [to_row(c) for c in conversations if c.id not in known])
-        for conversation in conversations:
+    def _grow(
+        self, known: Mapping[str, Conversation], new: Sequence[Turn], titles: Mapping[str, str]
+    ) -> None:
+        """Save what new turns make of their conversations."""
+        turns: dict[str, list[Turn]] = {}
+        for turn in new:
+            turns.setdefault(turn.conversation, []).append(turn)
+        grown = [_grown(known.get(id), said, titles.get(id)) for id, said in turns.items()]
+        self._insert(Conversation, [conversation for conversation in grown if conversation.id not in known])
+        for conversation in grown:
             if conversation.id in known:
                 row = {**to_row(conversation), "seq": self._seq}
                 changed = {f"new_{name}": row[name] for name in _CHANGING}
-                self._rows.run(_SAVE, which=row["id"], **changed)
+                self._rows.run_prepared(_SAVE, which=row["id"], **changed)
 
     def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
         """The conversations as far as they exist."""
@@ -221,16 +235,16 @@ class _Writer:
         if reindexed:
             self.indexer.remove(reindexed)
             note_erasure(self._backend, self._rows)
-        new: list[dict[str, Any]] = []
-        for put in puts:
-            row = to_row(put.record)
-            new.append(row)
-            if put.chunks is not None:
-                self.indexer.add(put.record.kind, row, searchable_text(put.record), put.chunks)
-            elif put.record.id in known and kind.kind in SEARCHABLE:
-                self.indexer.revise(put.record.id, {**row, "expires_at": chunk_expiry(row)})
+        columns = self._insert(kind, [put.record for put in puts])
+        if kind.kind in SEARCHABLE:
+            searched = ((searchable_text(put.record), put.chunks or ()) for put in puts)
+            self.indexer.add(kind.kind, columns, searched)
+        for place, put in enumerate(puts):
+            if put.chunks is None and put.record.id in known and kind.kind in SEARCHABLE:
+                row = {name: column[place] for name, column in columns.items()}
+                expiry = chunk_expiry(row.get("pinned"), row.get("expires_at"))
+                self.indexer.revise(put.record.id, {**row, "expires_at": expiry})
             self._link(put)
-        self._insert(table, new)
 
     def expect(self, expects: Sequence[Expect]) -> None:
         """Records of one kind."""
@@ -268,7 +282,7 @@ class _Writer:
         table = schema.memories
         statement = self._rows.select(table, table.c.pinned, table.c.expires_at).where(table.c.id == id)
         (row,) = self._rows.all(statement)
-        return {"expires_at": chunk_expiry(row)}
+        return {"expires_at": chunk_expiry(row["pinned"], row["expires_at"])}
 
     def remove(self, change: Remove) -> None:
         kind, table = BY_KIND[change.kind], schema.RECORD_TABLES[change.kind]
@@ -299,10 +313,11 @@ class _Writer:
         if taken:
             raise Conflict(f"{taken[0]['id']!r} is a {taken[0]['kind']}, not a {kind.kind}.")
 
-    def _insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
-        for row in rows:
-            row["seq"] = self._seq
-        self._rows.insert(table, rows)
+    def _insert(self, kind: type[R], records: Sequence[R]) -> dict[str, list[Any]]:
+        """Insert records of one kind; gives their columns."""
+        columns = to_columns(kind, records) | {"seq": [self._seq] * len(records)}
+        self._rows.insert_columns(schema.RECORD_TABLES[kind.kind], len(records), columns)
+        return columns
 
     def _link(self, put: Put) -> None:
         rows = [
