@@ -37,6 +37,8 @@ class Workspace:
     clock: Clock
     new_id: Callable[[], str]
     settings: Settings
+    searched: Callable[[], Space | None]
+    """Which space the memory is searched by at this moment; another process may have switched."""
 
     @property
     def space(self) -> Space | None:
@@ -66,6 +68,15 @@ def usable(given: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.flo
     if not np.abs(vectors).max(initial=0) <= LARGEST:  # also false for what is not a number
         raise EmbedderError("The embedder gave values that are not finite numbers, or too large.")
     return vectors
+
+
+def other_model(searched: Space, configured: Space) -> str:
+    """What to do about an embedder whose vectors are not those that are searched."""
+    return (
+        f"Recall goes by words only: the memory is now searched by model {searched.model}, not "
+        f"{configured.model}. Restart with RECOLLECT_EMBEDDER={searched.model}, or run "
+        f"`recollect rebuild vectors --model {configured.model}`."
+    )
 
 
 def rereading(change: Callable[P, T]) -> Callable[P, T]:

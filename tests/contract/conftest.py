@@ -14,6 +14,7 @@ pytest.register_assert_rewrite(
             "recording",
             "search",
             "search_filters",
+            "spaces",
             "upkeep",
         )
     )

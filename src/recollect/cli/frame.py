@@ -143,9 +143,9 @@ class Here:
             self.stop_progress()
             output.error_line(text)
 
-    def progress(self, label: str, done: int) -> None:
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
         """How far long work is; shown only to somebody who watches."""
-        self._show(label, done, None, f"{done:,}")
+        self._show(label, done, total, f"{done:,}" if total is None else f"{done:,} of {total:,}")
 
     def fetching(self, done: int, total: int, source: str) -> None:
         """How far a download is, in bytes. The bar of a source that failed gives way to the next one's."""

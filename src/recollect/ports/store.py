@@ -61,6 +61,17 @@ class Unembedded:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class SpaceState:
+    """An embedding space and how far it is filled: how many of the chunks still wait for their vector."""
+
+    space: Space
+    active: bool
+    """Whether it is the one that is searched."""
+    chunks: int
+    waiting: int
+
+
 class UserStore(Protocol):
     """One user's memory."""
 
@@ -139,21 +150,35 @@ class Store(Protocol):
         """The space that is searched."""
         ...
 
+    def spaces(self) -> list[SpaceState]:
+        """Every space that chunks have or await vectors in, the one that is searched first."""
+        ...
+
     def claim_space(self, space: Space) -> bool:
         """Have this space searched if no chunk has a vector of another; whether it is the one that is."""
         ...
 
     def add_space(self, space: Space) -> bool:
         """Have every chunk wait for a vector of this space; whether it is the one that is searched.
-        The first space is, at once; a later one after `switch_space`."""
+        The first space is, at once; a later one after `switch_space`. Called again, it goes on where an
+        earlier call was interrupted."""
         ...
 
     def reset_space(self, space: Space) -> None:
-        """Drop the space's vectors, so that every chunk waits for a new one."""
+        """Have every chunk wait for a new vector of this space."""
         ...
 
     def switch_space(self, space: Space) -> None:
-        """Search this space from now on and drop the others; `Conflict` while chunks wait for it."""
+        """Search this space from now on, in place of the one before, whose vectors `drop_retired`
+        deletes; `Conflict` while chunks wait for it."""
+        ...
+
+    def drop_space(self, space: Space) -> None:
+        """Give up a space; `Conflict` for the one that is searched."""
+        ...
+
+    def drop_retired(self) -> Iterator[int]:
+        """Delete the vectors of spaces that are gone, a few at a time, yielding how many went."""
         ...
 
     def users_unembedded(self, space: Space) -> list[str]:

@@ -1,11 +1,13 @@
 """Candidates for a question, by meaning and by words."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.search import Candidate, Filter, Search
 from recollect.text.analyse import query_terms
-from recollect.workspace import Workspace, log, usable
+from recollect.workspace import Workspace, log, other_model, usable
 
 
 def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
@@ -38,3 +40,14 @@ def gather(
             limit=limit,
         )
     )
+
+
+def not_compared(work: Workspace, candidates: Sequence[Candidate]) -> str | None:
+    """Why no candidate could be compared with the query's vector, if the model is the reason. It is only
+    asked when none was: in a memory that is searched by this model, nearly every answer has one."""
+    if work.space is None or any(candidate.similarity is not None for candidate in candidates):
+        return None
+    searched = work.searched()
+    if searched is None or searched.compares_with(work.space):
+        return None
+    return other_model(searched, work.space)

@@ -24,6 +24,7 @@ from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
 from recollect.testing.store_search import SearchContract
 from recollect.testing.store_search_filters import SearchFilterContract
+from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -39,5 +40,6 @@ class StoreContract(
     BadInputContract,
     ConcurrencyContract,
     UpkeepContract,
+    SpacesContract,
 ):
     """All of it."""
