@@ -8,6 +8,7 @@ pytest.register_assert_rewrite(
         for part in (
             "bad_input",
             "concurrency",
+            "copying",
             "feed",
             "isolation",
             "reading",

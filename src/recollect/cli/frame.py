@@ -122,9 +122,9 @@ class Here:
         with self.mine() as mine:
             yield mine
 
-    def existing_file(self) -> Path:
+    def existing_file(self, settings: Settings | None = None) -> Path:
         """The database's file; `NotFound` when there is none."""
-        path = wiring.database_file(self.settings)
+        path = wiring.database_file(settings or self.settings)
         if not path.exists() or (path.is_file() and not path.stat().st_size):
             raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
         return path

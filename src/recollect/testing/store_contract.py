@@ -18,6 +18,7 @@ imported below to `pytest.register_assert_rewrite` in a conftest.
 
 from recollect.testing.store_bad_input import BadInputContract
 from recollect.testing.store_concurrency import ConcurrencyContract
+from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
 from recollect.testing.store_reading import ReadingContract
@@ -41,5 +42,6 @@ class StoreContract(
     ConcurrencyContract,
     UpkeepContract,
     SpacesContract,
+    CopyingContract,
 ):
     """All of it."""

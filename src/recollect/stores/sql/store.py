@@ -15,7 +15,7 @@ from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
-from recollect.stores.sql.user_store import SqlUserStore
+from recollect.stores.sql.user_store import PAGE, SqlUserStore
 from recollect.stores.sql.writer import UNSCRUBBED
 from recollect.text.analyse import VERSION, terms
 
@@ -30,6 +30,17 @@ class SqlStore(SpaceKeeper):
 
     def user(self, user: str) -> SqlUserStore:
         return SqlUserStore(self._backend, check_name("user", user))
+
+    def users(self) -> Iterator[str]:
+        table = schema.users
+        page, last = select(table.c.user_id).order_by(table.c.user_id).limit(PAGE), ""
+        while True:
+            with self._backend.read() as connection:
+                found = list(connection.execute(page.where(table.c.user_id > last)).scalars())
+            yield from found
+            if len(found) < PAGE:
+                return
+            last = found[-1]
 
     # Text index
 
