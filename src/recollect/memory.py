@@ -19,7 +19,7 @@ from recollect.record.ids import id_maker
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
 from recollect.tend.work import Counted, Outcome, Progress, Tender, rebuild_vectors, run_once
-from recollect.workspace import Workspace, log, other_model
+from recollect.workspace import Searched, Workspace, log
 
 FLUSH_AT = 256
 """How many returned memories are counted in one go."""
@@ -39,7 +39,8 @@ class Memory:
     ) -> None:
         self.store = store
         self.embedder = embedder
-        _claim(store, embedder)
+        self._searched = Searched(store.active_space)
+        _claim(store, embedder, self._searched)
         self.clock = clock
         self.settings = settings
         self._new_id = id_maker(clock)
@@ -86,9 +87,7 @@ class Memory:
         """One user's memory. Nobody else's can be reached through it."""
         scope = Scope(user, channel, agent, conversation)
         store = self.store.user(user)
-        work = Workspace(
-            scope, store, self.embedder, self.clock, self._new_id, self.settings, self.store.active_space
-        )
+        work = Workspace(scope, store, self.embedder, self.clock, self._new_id, self.settings, self._searched)
         return ScopedMemory(work, self._count, self._erased)
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
@@ -166,10 +165,8 @@ class Memory:
                 log.exception("The background failed and goes on")
 
 
-def _claim(store: Store, embedder: Embedder | None) -> None:
+def _claim(store: Store, embedder: Embedder | None, searched: Searched) -> None:
     """Have a new database searched by this embedder; say so when another one's is: vectors of two
     models do not compare."""
     if embedder is not None and not store.claim_space(embedder.space):
-        active = store.active_space()
-        if active is not None:
-            log.warning(other_model(active, embedder.space))
+        log.warning("%s", searched.problem(embedder.space))

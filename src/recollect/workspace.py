@@ -27,6 +27,27 @@ REREADS = 10
 """How often a change is planned again because others changed what it had read."""
 
 
+@dataclass(slots=True)
+class Searched:
+    """Whether the memory is searched by our embedder's vectors. Another process may switch at any time,
+    so `ours` is what was found when it was last asked."""
+
+    ask: Callable[[], Space | None]
+    ours: bool = True
+
+    def problem(self, space: Space) -> str | None:
+        """Ask: None when vectors of this space are searched, else what to do about it."""
+        active = self.ask()
+        self.ours = active is None or active.compares_with(space)
+        if self.ours or active is None:
+            return None
+        return (
+            f"Recall goes by words only: the memory is now searched by model {active.model}, not "
+            f"{space.model}. Restart with RECOLLECT_EMBEDDER={active.model}, or run "
+            f"`recollect rebuild vectors --model {space.model}`."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """One scope, its user's store, and the ports."""
@@ -37,8 +58,7 @@ class Workspace:
     clock: Clock
     new_id: Callable[[], str]
     settings: Settings
-    searched: Callable[[], Space | None]
-    """Which space the memory is searched by at this moment; another process may have switched."""
+    searched: Searched
 
     @property
     def space(self) -> Space | None:
@@ -50,6 +70,8 @@ class Workspace:
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
         """A vector for each text; None where it has to wait because the embedder is off or failing."""
         if self.embedder is None or not texts or not self.settings.embed_on_write:
+            return [None] * len(texts)
+        if not self.searched.ours and self.searched.problem(self.embedder.space):
             return [None] * len(texts)
         try:
             shape = (len(texts), self.embedder.space.dimensions)
@@ -68,15 +90,6 @@ def usable(given: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.flo
     if not np.abs(vectors).max(initial=0) <= LARGEST:  # also false for what is not a number
         raise EmbedderError("The embedder gave values that are not finite numbers, or too large.")
     return vectors
-
-
-def other_model(searched: Space, configured: Space) -> str:
-    """What to do about an embedder whose vectors are not those that are searched."""
-    return (
-        f"Recall goes by words only: the memory is now searched by model {searched.model}, not "
-        f"{configured.model}. Restart with RECOLLECT_EMBEDDER={searched.model}, or run "
-        f"`recollect rebuild vectors --model {configured.model}`."
-    )
 
 
 def rereading(change: Callable[P, T]) -> Callable[P, T]:

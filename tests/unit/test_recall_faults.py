@@ -51,7 +51,8 @@ def test_vectors_of_another_model_are_not_compared(
     open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
     open_memory().scope("derek").record("user", "The boat is called Albatross")
-    other = open_memory(embedder=SwitchedEmbedder(64))
+    embedder = SwitchedEmbedder(64)
+    other = open_memory(embedder=embedder)
     derek = other.scope("derek")
     assert "recollect rebuild vectors" in caplog.text
     assert derek.recall("albatrosses", threshold=-1).hits == ()  # no word of it
@@ -59,6 +60,7 @@ def test_vectors_of_another_model_are_not_compared(
     assert hit.signals["semantic"] == 0
     derek.record("user", "The dog is called Rex")
     assert contents(derek.recall("dog")) == ["The dog is called Rex"]
+    assert embedder.seen == [], "nothing is computed that nobody could use"
 
 
 def test_rebuilding_the_vectors_switches_to_the_new_model(

@@ -7,13 +7,15 @@ from numpy.typing import NDArray
 
 from recollect.model.search import Candidate, Filter, Search
 from recollect.text.analyse import query_terms
-from recollect.workspace import Workspace, log, other_model, usable
+from recollect.workspace import Workspace, log, usable
 
 
 def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
     """The query's vector, or why there is none."""
     if work.embedder is None:
         return None, None
+    if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
+        return None, problem
     try:
         return usable(work.embedder.embed_query(query), (work.embedder.space.dimensions,)), None
     except Exception as error:  # noqa: BLE001 - whatever an embedder does, recall answers
@@ -47,7 +49,4 @@ def not_compared(work: Workspace, candidates: Sequence[Candidate]) -> str | None
     asked when none was: in a memory that is searched by this model, nearly every answer has one."""
     if work.space is None or any(candidate.similarity is not None for candidate in candidates):
         return None
-    searched = work.searched()
-    if searched is None or searched.compares_with(work.space):
-        return None
-    return other_model(searched, work.space)
+    return work.searched.problem(work.space)
