@@ -18,8 +18,8 @@ from recollect.ports.store import Store
 from recollect.record.ids import id_maker
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
-from recollect.tend.work import Outcome, Progress, Tender, rebuild_vectors, run_once
-from recollect.workspace import Workspace, log
+from recollect.tend.work import Counted, Outcome, Progress, Tender, rebuild_vectors, run_once
+from recollect.workspace import Searched, Workspace, log
 
 FLUSH_AT = 256
 """How many returned memories are counted in one go."""
@@ -38,8 +38,9 @@ class Memory:
         background: bool = False,
     ) -> None:
         self.store = store
-        self.configured_embedder = embedder
-        self.embedder = _usable(store, embedder)
+        self.embedder = embedder
+        self._searched = Searched(store.active_space)
+        _claim(store, embedder, self._searched)
         self.clock = clock
         self.settings = settings
         self._new_id = id_maker(clock)
@@ -87,16 +88,16 @@ class Memory:
         """One user's memory. Nobody else's can be reached through it."""
         scope = Scope(user, channel, agent, conversation)
         store = self.store.user(user)
-        work = Workspace(scope, store, self.embedder, self.clock, self._new_id, self.settings)
+        work = Workspace(scope, store, self.embedder, self.clock, self._new_id, self.settings, self._searched)
         return ScopedMemory(work, self._count, self._erased)
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
         self.flush()
-        return run_once(self._tender(self.embedder, progress))
+        return run_once(self._tender(progress))
 
-    def _tender(self, embedder: Embedder | None, progress: Progress | None) -> Tender:
-        return Tender(self.store, embedder, self.clock, self.settings, progress, self._stopping.is_set)
+    def _tender(self, progress: Progress | None = None) -> Tender:
+        return Tender(self.store, self.embedder, self.clock, self.settings, progress, self._stopping.is_set)
 
     def flush(self) -> None:
         """Write down which memories were returned; a count that cannot be written is dropped."""
@@ -112,11 +113,11 @@ class Memory:
         """Build the text index anew, yielding how many chunks are done."""
         return self.store.rebuild_text()
 
-    def rebuild_vectors(self, progress: Progress | None = None) -> int:
-        """Compute every vector anew with the configured embedder, then search by those."""
-        done = rebuild_vectors(self._tender(self.configured_embedder, progress))
-        self.embedder = self.configured_embedder
-        return done
+    def rebuild_vectors(self, progress: Counted | None = None) -> int:
+        """Search by vectors of the configured embedder, once there is one of every chunk; how many had
+        to be computed. Until then the memory is searched as before. Stopped half way, it goes on where
+        it was; for the model that is searched already, every vector is computed anew."""
+        return rebuild_vectors(self._tender(), progress)
 
     def close(self) -> None:
         """Finish what was begun and let go of the database."""
@@ -165,17 +166,8 @@ class Memory:
                 log.exception("The background failed and goes on")
 
 
-def _usable(store: Store, embedder: Embedder | None) -> Embedder | None:
-    """The embedder, if the database's vectors are its own: those of two models do not compare."""
-    if embedder is None:
-        return None
-    if store.claim_space(embedder.space):
-        return embedder
-    active = store.active_space()
-    log.warning(
-        "The database was embedded with %s, not %s: recall goes by words only until "
-        "`recollect rebuild vectors`.",
-        active.model if active else "nothing",
-        embedder.space.model,
-    )
-    return None
+def _claim(store: Store, embedder: Embedder | None, searched: Searched) -> None:
+    """Have a new database searched by this embedder; say so when another one's is: vectors of two
+    models do not compare."""
+    if embedder is not None and not store.claim_space(embedder.space):
+        log.warning("%s", searched.problem(embedder.space))

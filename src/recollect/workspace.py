@@ -27,6 +27,27 @@ REREADS = 10
 """How often a change is planned again because others changed what it had read."""
 
 
+@dataclass(slots=True)
+class Searched:
+    """Whether the memory is searched by our embedder's vectors. Another process may switch at any time,
+    so `ours` is what was found when it was last asked."""
+
+    ask: Callable[[], Space | None]
+    ours: bool = True
+
+    def problem(self, space: Space) -> str | None:
+        """Ask: None when vectors of this space are searched, else what to do about it."""
+        active = self.ask()
+        self.ours = active is None or active.compares_with(space)
+        if self.ours or active is None:
+            return None
+        return (
+            f"Recall goes by words only: the memory is now searched by model {active.model}, not "
+            f"{space.model}. Restart with RECOLLECT_EMBEDDER={active.model}, or run "
+            f"`recollect rebuild vectors --model {space.model}`."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """One scope, its user's store, and the ports."""
@@ -37,6 +58,7 @@ class Workspace:
     clock: Clock
     new_id: Callable[[], str]
     settings: Settings
+    searched: Searched
 
     @property
     def space(self) -> Space | None:
@@ -48,6 +70,8 @@ class Workspace:
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
         """A vector for each text; None where it has to wait because the embedder is off or failing."""
         if self.embedder is None or not texts or not self.settings.embed_on_write:
+            return [None] * len(texts)
+        if not self.searched.ours and self.searched.problem(self.embedder.space):
             return [None] * len(texts)
         try:
             shape = (len(texts), self.embedder.space.dimensions)

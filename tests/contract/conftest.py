@@ -8,12 +8,14 @@ pytest.register_assert_rewrite(
         for part in (
             "bad_input",
             "concurrency",
+            "copying",
             "feed",
             "isolation",
             "reading",
             "recording",
             "search",
             "search_filters",
+            "spaces",
             "upkeep",
         )
     )

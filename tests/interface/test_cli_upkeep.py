@@ -10,7 +10,9 @@ from typing import Annotated, Any
 import pytest
 import typer
 
+from recollect import Memory
 from recollect.cli.frame import Here
+from recollect.models.hashing import HashingEmbedder
 from recollect.models.registry import DEFAULT, KNOWN
 from tests.interface.test_cli_frame import ask, failure, run
 
@@ -38,6 +40,7 @@ def test_tend_fills_in_what_waits() -> None:
         "chunks_without_vector": 1,
         "text_index_outdated": False,
         "erasures_to_finish": False,
+        "models_to_drop": 0,
     }
     assert "chunks_without_vector\t1" in run("tend", "--dry-run").stdout
     jobs = {job["job"]: job for job in ask("tend")["jobs"]}
@@ -63,6 +66,27 @@ def test_rebuild() -> None:
     assert run("rebuild", "text").stdout.startswith("Rebuilt the text of 1 chunk in")
     assert len(ask("recall", "hello")["hits"]) == 1
     assert "--embedder" in failure("rebuild", "vectors", "--embedder", "none", code=1)["message"]
+
+
+def test_changing_the_model(tmp_path: Path) -> None:
+    db = tmp_path / "small.db"
+    with Memory.open(db, embedder=HashingEmbedder(64)) as memory:
+        memory.scope("ana").record("user", "hello")
+        memory.store.add_space(HashingEmbedder().space)
+    printed = run("doctor", "--db", db).stdout
+    assert "hashing-1-64: 1 of 1 chunk, searched" in printed
+    assert "hashing-1-384: 0 of 1 chunk, not searched yet" in printed
+    assert ask("rebuild", "vectors", "--model", "hashing", "--cancel", "--db", db) == {
+        "cancelled": "hashing-1-384"
+    }
+    assert ask("tend", "--dry-run", "--db", db)["waiting"]["models_to_drop"] == 1
+    assert ask("rebuild", "vectors", "--model", "hashing", "--db", db)["chunks"] == 1
+    assert "searched by" in failure("rebuild", "vectors", "--cancel", "--db", db, code=1)["message"]
+    printed = run("doctor", "--db", db).stdout
+    assert "hashing-1-384: 1 of 1 chunk, searched" in printed
+    assert "those of a model before are still there" in printed
+    run("tend", "--db", db)
+    assert states(ask("doctor", "--db", db))["vectors"] == "ok"
 
 
 # models

@@ -51,7 +51,7 @@ def test_the_verbs_answer_alike(path: Path) -> None:
         with pytest.raises(Conflict):
             await derek.record("user", "other", conversation="c", index=0)
         assert (await derek.forget(conversation="c")).counts == {"conversation": 1, "turn": 1}
-        assert [outcome.problem for outcome in await memory.tend()] == [None] * 3
+        assert [outcome.problem for outcome in await memory.tend()] == [None] * 5
         assert [n async for n in memory.rebuild_text()] == [2]
         assert await memory.rebuild_vectors() == 2
 

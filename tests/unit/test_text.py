@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.analyse import TERM_LIMIT, query_terms, terms
-from recollect.text.bm25 import K1, B, Postings, scores
+from recollect.text.bm25 import COUNT_LIMIT, K1, B, Postings, scores
 from recollect.text.chunk import CHUNK_TOKENS, estimate_tokens, spans
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
@@ -149,8 +149,8 @@ def naive(documents: list[list[str]], query: list[str]) -> list[float]:
             having = sum(term in other for other in documents)
             rarity = math.log(1 + (len(documents) - having + 0.5) / (having + 0.5))
             if counts[term]:
-                length = 1 - B + B * len(document) / mean
-                total += rarity * counts[term] * (K1 + 1) / (counts[term] + K1 * length)
+                count, length = min(counts[term], COUNT_LIMIT), 1 - B + B * len(document) / mean
+                total += rarity * count * (K1 + 1) / (count + K1 * length)
         totals.append(total)
     return totals
 

@@ -229,26 +229,41 @@ def _contents(store: Store, space: Space | None, size: int) -> Iterator[Check]:
         "contents", "ok", output.summed({one: rows[many] for many, one in names.items() if many in rows})
     )
     yield from _soundness(store, size)
-    waiting = rows["chunks_waiting_for_a_vector"]
-    if waiting:
-        chunks = output.counted(waiting, "chunk")
-        yield Check("vectors", "warn", f"{chunks} without one", "Run `recollect tend`.")
-    else:
-        yield Check("vectors", "ok", "none is missing")
-    active = store.active_space()
-    if active and space and not active.compares_with(space):
-        yield Check(
-            "vectors",
-            "warn",
-            f"they are of {active.model}, but {space.model} is configured: recall goes by words only",
-            f"Run `recollect rebuild vectors`, or set RECOLLECT_EMBEDDER={active.model}.",
-        )
+    yield from _vectors(store, space)
+    if rows["spaces_to_drop"]:
+        yield Check("vectors", "warn", "those of a model before are still there", "Run `recollect tend`.")
     if not store.text_is_current():
         yield Check("text index", "warn", "made by another release's analyser", "Run `recollect tend`.")
     if store.needs_scrub():
         yield Check("erasures", "warn", "forgotten bytes may still be in the files", "Run `recollect tend`.")
     else:
         yield Check("erasures", "ok", "all finished")
+
+
+def _vectors(store: Store, configured: Space | None) -> Iterator[Check]:
+    """Every space, how far it is filled, and whether the configured model is the one that is searched."""
+    spaces = store.spaces()
+    if not spaces:
+        yield Check("vectors", "ok", "none is missing")
+    for state in spaces:
+        model = state.space.model
+        filled = f"{state.chunks - state.waiting:,} of {output.counted(state.chunks, 'chunk')}"
+        if not state.active:
+            fix = f"`recollect rebuild vectors --model {model}` goes on; with --cancel it is given up."
+            yield Check("vectors", "warn", f"{model}: {filled}, not searched yet", fix)
+        elif state.waiting:
+            yield Check("vectors", "warn", f"{model}: {filled}, searched", "Run `recollect tend`.")
+        else:
+            yield Check("vectors", "ok", f"{model}: {filled}, searched")
+    active = next((state.space for state in spaces if state.active), None)
+    if active and configured and not active.compares_with(configured):
+        yield Check(
+            "vectors",
+            "warn",
+            f"{active.model} is searched, but {configured.model} is configured: recall goes by words only",
+            f"Run `recollect rebuild vectors --model {configured.model}`, "
+            f"or set RECOLLECT_EMBEDDER={active.model}.",
+        )
 
 
 def _soundness(store: Store, size: int) -> Iterator[Check]:

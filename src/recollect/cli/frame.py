@@ -122,9 +122,9 @@ class Here:
         with self.mine() as mine:
             yield mine
 
-    def existing_file(self) -> Path:
+    def existing_file(self, settings: Settings | None = None) -> Path:
         """The database's file; `NotFound` when there is none."""
-        path = wiring.database_file(self.settings)
+        path = wiring.database_file(settings or self.settings)
         if not path.exists() or (path.is_file() and not path.stat().st_size):
             raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
         return path
@@ -143,9 +143,9 @@ class Here:
             self.stop_progress()
             output.error_line(text)
 
-    def progress(self, label: str, done: int) -> None:
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
         """How far long work is; shown only to somebody who watches."""
-        self._show(label, done, None, f"{done:,}")
+        self._show(label, done, total, f"{done:,}" if total is None else f"{done:,} of {total:,}")
 
     def fetching(self, done: int, total: int, source: str) -> None:
         """How far a download is, in bytes. The bar of a source that failed gives way to the next one's."""

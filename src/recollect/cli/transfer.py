@@ -1,17 +1,20 @@
-"""recollect export, import."""
+"""recollect export, import, copy."""
 
 import os
 import sys
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Annotated
 
 import typer
 
+from recollect import wiring
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
+from recollect.errors import Invalid
+from recollect.record.copy import Copied, copy_store
 from recollect.record.transfer import Imported
 
 app = typer.Typer()
@@ -120,3 +123,54 @@ def _tell(here: Here, taken: Imported) -> None:
     output.line(f"Imported {records} for {here.user}{f' ({kinds})' if kinds else ''}.")
     if taken.unchanged:
         output.line(f"{taken.unchanged:,} {'was' if taken.unchanged == 1 else 'were'} there already.")
+
+
+@command(
+    app,
+    "recollect copy memory.db backup.db",
+    "recollect copy memory.db hers.db --user anna",
+    "recollect copy memory.db backup.db --json | jq .verified",
+)
+def copy(
+    here: Here,
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The database to copy; it may be in use.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The database to copy to; made when missing.")],
+) -> None:
+    """Copy everything of every user, or of one with --user, to another database, and verify it.
+
+    What is written or forgotten meanwhile is copied as well. Stopped half way, it goes on when run again;
+    run again later, it brings the copy up to date. A target that holds something else of a user is refused.
+    """
+    here.existing_file(here.settings_with(db=source))
+    if Path(source).resolve() == Path(target).resolve():
+        raise Invalid("A database cannot be copied to itself: give another one to copy to.")
+    with (
+        closing(wiring.open_store(here.settings_with(db=source))) as old,
+        closing(wiring.open_store(here.settings_with(db=target))) as new,
+    ):
+        copied = copy_store(old, new, here.options.user, lambda done, of: here.progress("Copying", done, of))
+    here.answer(
+        {
+            "from": source,
+            "to": target,
+            "verified": True,  # or it had failed
+            "records": copied.records,
+            "vectors_of": None if copied.space is None else copied.space.model,
+            "users": copied.users,
+            "only_in_target": copied.others,
+        },
+        lambda: _tell_copied(copied, target),
+    )
+
+
+def _tell_copied(copied: Copied, target: str) -> None:
+    records, users = output.counted(copied.records, "record"), output.counted(len(copied.users), "user")
+    output.line(f"Copied {records} of {users} to {target}.")
+    output.line("Verified: every kind has the same count and the same content hash on both sides.")
+    if later := sum(user.later for user in copied.users):
+        output.line(f"{output.counted(later, 'change')} came after that; each was copied and read back.")
+    if copied.space is None:
+        output.line("Vectors were not copied: `recollect tend` computes the target's own.")
+    if copied.others:
+        names = ", ".join(copied.others[:5])
+        output.line(f"Only the target has {output.counted(len(copied.others), 'user')}: {names}.")

@@ -32,7 +32,11 @@ def tend(
     forever: Annotated[bool, typer.Option("--forever", help="Go on until ended, as a worker does.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what waits.")] = False,
 ) -> None:
-    """Do the background's work: missing vectors, an outdated text index, erasures to finish."""
+    """Do the background's work: missing vectors, an outdated text index, erasures to finish.
+
+    A change to the configured model that was begun is carried on and, once every vector is there, made.
+    With --forever it is also begun.
+    """
     if once + forever + dry_run > 1:
         raise typer.BadParameter("give only one of --once, --forever and --dry-run.", param_hint="--once")
     if dry_run:
@@ -55,10 +59,12 @@ command(app, "recollect worker --forever", name="worker", hidden=True)(tend)
 def waits(memory: Memory) -> dict[str, Any]:
     """What the background would find to do."""
     store = memory.store
+    rows = store.stats()["rows"]
     return {
-        "chunks_without_vector": store.stats()["rows"]["chunks_waiting_for_a_vector"],
+        "chunks_without_vector": rows["chunks_waiting_for_a_vector"],
         "text_index_outdated": not store.text_is_current(),
         "erasures_to_finish": store.needs_scrub(),
+        "models_to_drop": rows["spaces_to_drop"],
     }
 
 
@@ -69,6 +75,10 @@ def _once(here: Here, memory: Memory) -> list[Outcome]:
 def _forever(here: Here, memory: Memory) -> list[Outcome]:
     """Tend until the process is asked to end; what was done in all, job by job."""
     total: dict[str, Outcome] = {}
+    if memory.embedder is not None:
+        # A worker's settings say what its operator wants. Only once, when it starts: two workers with
+        # different models would chase each other.
+        memory.store.add_space(memory.embedder.space)
     with _termination() as ending:
         here.note(f"Tending {here.settings.db} every {memory.settings.tend_seconds:g} s; Ctrl-C ends it.")
         while True:
@@ -107,17 +117,41 @@ def _answer(here: Here, what: str, chunks: int, started: float) -> None:
     )
 
 
-@command(rebuild, "recollect rebuild vectors", "recollect rebuild vectors --embedder all-MiniLM-L6-v2")
-def vectors(here: Here) -> None:
-    """Compute every vector anew with the configured embedder, then search by those."""
+@command(
+    rebuild,
+    "recollect rebuild vectors --model all-MiniLM-L6-v2",
+    "recollect rebuild vectors --model all-MiniLM-L6-v2 --cancel",
+    "recollect rebuild vectors",
+)
+def vectors(
+    here: Here,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model to change to, as for --embedder.")
+    ] = None,
+    cancel: Annotated[
+        bool, typer.Option("--cancel", help="Give up a change to that model that was begun.")
+    ] = False,
+) -> None:
+    """Change to another model, or compute every vector anew.
+
+    With another model than the memory is searched by, its vectors are computed while everything goes on
+    as before, and then searched. Stopped half way, it goes on where it was when run again. With the model
+    that is searched already, every vector is computed anew.
+    """
     started = perf_counter()
-    with here.memory() as memory:
-        if memory.configured_embedder is None:
+    with here.memory(here.settings_with(embedder=model or here.options.embedder)) as memory:
+        if memory.embedder is None:
             raise SettingsError(
                 "No embedder is configured: set RECOLLECT_EMBEDDER or give --embedder; "
                 "`recollect models list` names those that work here."
             )
-        done = memory.rebuild_vectors(lambda _, done: here.progress("Computing vectors", done))
+        space = memory.embedder.space
+        if cancel:
+            memory.store.drop_space(space)
+            told = f"No vectors of {space.model} are computed any more."
+            here.answer({"cancelled": space.model}, lambda: output.line(told))
+            return
+        done = memory.rebuild_vectors(lambda done, of: here.progress("Computing vectors", done, of))
     _answer(here, "vectors", done, started)
 
 

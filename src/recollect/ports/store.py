@@ -6,6 +6,7 @@ none of that returns content.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -13,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.changes import Change
+from recollect.model.changes import Change, Chunk
 from recollect.model.records import Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
@@ -61,14 +62,25 @@ class Unembedded:
     number: int
 
 
-class UserStore(Protocol):
-    """One user's memory."""
+@dataclass(frozen=True, slots=True)
+class SpaceState:
+    """An embedding space and how far it is filled: how many of the chunks still wait for their vector."""
+
+    space: Space
+    active: bool
+    """Whether it is the one that is searched."""
+    chunks: int
+    waiting: int
+
+
+class UserView(Protocol):
+    """What can be read of one user's memory."""
 
     @property
     def user(self) -> str: ...
 
-    def apply(self, changes: Sequence[Change], space: Space | None = None) -> Applied:
-        """Do all of it or none, durably, in one transaction. `space` is that of the chunks' vectors."""
+    def seq(self) -> int:
+        """Where the user's feed stands; 0 for somebody with nothing stored."""
         ...
 
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
@@ -91,6 +103,36 @@ class UserStore(Protocol):
 
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int: ...
 
+    def chunks(self, ids: Sequence[str], space: Space | None) -> dict[str, tuple[Chunk, ...]]:
+        """What is searched of each of the records, in order, with the vectors of this space."""
+        ...
+
+    def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
+
+    def feed(self, since: int = 0) -> Iterator[FeedEntry]:
+        """Everything that changed after `since`, oldest first."""
+        ...
+
+    def deleted(self, kind: type[Record], ids: Sequence[str]) -> set[str]:
+        """Those of the ids that were once removed as records of this kind."""
+        ...
+
+    def secret(self) -> bytes:
+        """The key of this user's tombstones."""
+        ...
+
+
+class UserStore(UserView, Protocol):
+    """One user's memory."""
+
+    def apply(self, changes: Sequence[Change], space: Space | None = None) -> Applied:
+        """Do all of it or none, durably, in one transaction. `space` is that of the chunks' vectors."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[UserView]:
+        """The memory as it is at one moment, whatever is written meanwhile."""
+        ...
+
     def search(self, search: Search) -> list[Candidate]:
         """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
         ...
@@ -103,14 +145,8 @@ class UserStore(Protocol):
         """Count returned memories: id -> (kind, times, last). Does not enter the feed."""
         ...
 
-    def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
-
-    def feed(self, since: int = 0) -> Iterator[FeedEntry]:
-        """Everything that changed after `since`, oldest first."""
-        ...
-
-    def secret(self) -> bytes:
-        """The key of this user's tombstones."""
+    def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:
+        """Set the counts of records that are searched, as they were in another store."""
         ...
 
     def adopt_secret(self, secret: bytes) -> bool:
@@ -135,8 +171,16 @@ class Store(Protocol):
         """The handle of one user. Nothing is stored until something is written through it."""
         ...
 
+    def users(self) -> Iterator[str]:
+        """Everybody with anything stored, in order."""
+        ...
+
     def active_space(self) -> Space | None:
         """The space that is searched."""
+        ...
+
+    def spaces(self) -> list[SpaceState]:
+        """Every space that chunks have or await vectors in, the one that is searched first."""
         ...
 
     def claim_space(self, space: Space) -> bool:
@@ -145,15 +189,25 @@ class Store(Protocol):
 
     def add_space(self, space: Space) -> bool:
         """Have every chunk wait for a vector of this space; whether it is the one that is searched.
-        The first space is, at once; a later one after `switch_space`."""
+        The first space is, at once; a later one after `switch_space`. Called again, it goes on where an
+        earlier call was interrupted."""
         ...
 
     def reset_space(self, space: Space) -> None:
-        """Drop the space's vectors, so that every chunk waits for a new one."""
+        """Have every chunk wait for a new vector of this space."""
         ...
 
     def switch_space(self, space: Space) -> None:
-        """Search this space from now on and drop the others; `Conflict` while chunks wait for it."""
+        """Search this space from now on, in place of the one before, whose vectors `drop_retired`
+        deletes; `Conflict` while chunks wait for it."""
+        ...
+
+    def drop_space(self, space: Space) -> None:
+        """Give up a space; `Conflict` for the one that is searched."""
+        ...
+
+    def drop_retired(self) -> Iterator[int]:
+        """Delete the vectors of spaces that are gone, a few at a time, yielding how many went."""
         ...
 
     def users_unembedded(self, space: Space) -> list[str]:

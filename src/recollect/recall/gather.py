@@ -1,5 +1,7 @@
 """Candidates for a question, by meaning and by words."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,8 @@ def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None
     """The query's vector, or why there is none."""
     if work.embedder is None:
         return None, None
+    if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
+        return None, problem
     try:
         return usable(work.embedder.embed_query(query), (work.embedder.space.dimensions,)), None
     except Exception as error:  # noqa: BLE001 - whatever an embedder does, recall answers
@@ -38,3 +42,11 @@ def gather(
             limit=limit,
         )
     )
+
+
+def not_compared(work: Workspace, candidates: Sequence[Candidate]) -> str | None:
+    """Why no candidate could be compared with the query's vector, if the model is the reason. It is only
+    asked when none was: in a memory that is searched by this model, nearly every answer has one."""
+    if work.space is None or any(candidate.similarity is not None for candidate in candidates):
+        return None
+    return work.searched.problem(work.space)

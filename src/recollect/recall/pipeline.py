@@ -32,7 +32,7 @@ from recollect.model.records import (
 )
 from recollect.model.search import Filter
 from recollect.recall.fuse import Fused, fuse, ranked
-from recollect.recall.gather import embed_query, gather
+from recollect.recall.gather import embed_query, gather, not_compared
 from recollect.recall.render import render
 from recollect.workspace import Workspace, log
 
@@ -75,7 +75,11 @@ def recall(work: Workspace, question: Question) -> Recollection:
                 work, question.query, vector, filter, threshold, max(settings.candidates, top_k)
             )
             watch.lap("gather")
-            fused = ranked(fuse(candidates, settings.semantic_weight, vector is not None), top_k)
+            by_meaning = vector is not None
+            if by_meaning and (problem := not_compared(work, candidates)):
+                by_meaning = False
+                problems.append(problem)
+            fused = ranked(fuse(candidates, settings.semantic_weight, by_meaning), top_k)
             watch.lap("fuse")
             hits = _hits(work, fused, top_k)
             watch.lap("fetch")

@@ -64,7 +64,12 @@ def export(work: Workspace) -> Iterator[str]:
     yield json.dumps(header)
     for kind in RECORD_TYPES:
         for record in work.store.find(kind):
-            yield json.dumps(to_json(record), allow_nan=False)
+            yield line_of(record)
+
+
+def line_of(record: Record) -> str:
+    """The record as a line of an export."""
+    return json.dumps(to_json(record), allow_nan=False)
 
 
 def import_(work: Workspace, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:

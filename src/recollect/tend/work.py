@@ -6,22 +6,28 @@ Everything here can be killed at any moment and run any number of times.
 import logging
 import uuid
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from time import perf_counter
+from time import perf_counter, sleep
 
 from recollect.errors import Conflict, EmbedderError, RecollectError, SettingsError
+from recollect.model.space import Space
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.store import Store, UserStore
 from recollect.settings import Settings
+from recollect.workspace import REREADS
 
 log = logging.getLogger("recollect.tend")
 
 EMBED_BATCH = 64
+PATIENCE_SECONDS = 0.5
 
 Progress = Callable[[str, int], None]
+"""Is told a job's name and how many rows it has put right."""
+Counted = Callable[[int, int], None]
+"""Is told how many are done, of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +96,75 @@ def _lease(tender: Tender, name: str) -> Generator[Hold]:
         tender.store.release(name, holder)
 
 
-def rebuild_vectors(tender: Tender) -> int:
-    """Compute every vector anew, then search by those; `Conflict` while another worker embeds."""
+def rebuild_vectors(tender: Tender, progress: Counted | None = None) -> int:
+    """Search by the embedder's vectors, once there is one of every chunk; how many were computed.
+
+    What was computed for another model than the one that is searched is kept, so that this can be
+    stopped and run again. The vectors of the model that is searched are computed anew.
+    """
     if tender.embedder is None:
         raise SettingsError("There is no embedder to compute vectors with (RECOLLECT_EMBEDDER).")
+    store, space = tender.store, tender.embedder.space
     with _lease(tender, "embed") as hold:
-        if not hold():
+        if not _patiently(tender, hold):
             raise Conflict("Another worker is computing vectors: try again when it is done.")
-        tender.store.reset_space(tender.embedder.space)
-        done, problem = embed_waiting(tender, hold)
+        active = store.active_space()
+        if active is not None and active.compares_with(space):
+            store.reset_space(space)
+        else:
+            store.add_space(space)
+        return _fill_and_switch(tender, space, hold, progress)
+
+
+def _patiently(tender: Tender, hold: Hold) -> bool:
+    """Take the lease, also one that a worker left behind that was killed: it runs out."""
+    end = perf_counter() + tender.settings.lease_seconds
+    while not hold():
+        if tender.stopping() or perf_counter() > end:
+            return False
+        sleep(PATIENCE_SECONDS)
+    return True
+
+
+def _fill_and_switch(tender: Tender, space: Space, hold: Hold, progress: Counted | None) -> int:
+    """Compute what is missing, and once more what was recorded meanwhile, until nothing is."""
+    (state,) = (state for state in tender.store.spaces() if state.space.compares_with(space))
+    begun, done, idle = state.chunks - state.waiting, 0, 0
+
+    def tell(_: str, some: int) -> None:
+        if progress:
+            reached = begun + done + some
+            progress(reached, max(reached, state.chunks))
+
+    while True:
+        tell("", 0)
+        some, problem = embed_waiting(replace(tender, progress=tell), hold)
+        done, idle = done + some, 0 if some else idle + 1
         if problem is not None:
             raise problem
-        tender.store.switch_space(tender.embedder.space)
-    return done
+        try:
+            tender.store.switch_space(space)
+            return done
+        except Conflict:
+            if idle > REREADS or not hold():
+                raise
+
+
+def tend_vectors(tender: Tender, hold: Hold) -> Done:
+    """Fill in missing vectors. A space that somebody began with this model is searched once it is full:
+    beginning it was the decision."""
+    if tender.embedder is None:
+        return 0, None
+    space = tender.embedder.space
+    begun = [state for state in tender.store.spaces() if state.space.compares_with(space)]
+    if not begun:
+        return 0, None
+    tender.store.add_space(space)  # whoever began it may have been interrupted
+    done, failure = embed_waiting(tender, hold)
+    if failure is None and not begun[0].active:
+        with suppress(Conflict):  # something was recorded meanwhile: next time
+            tender.store.switch_space(space)
+    return done, failure
 
 
 def embed_waiting(tender: Tender, hold: Hold) -> Done:
@@ -147,6 +209,16 @@ def _embed_some(embedder: Embedder, store: UserStore) -> tuple[int, EmbedderErro
     return filled, failure
 
 
+def drop_vectors(tender: Tender, hold: Hold) -> Done:
+    """Delete the vectors of models that are no longer searched, a few at a time."""
+    done = 0
+    for done in tender.store.drop_retired():
+        tender.tell("drop", done)
+        if not hold():
+            break
+    return done, None
+
+
 def refresh_text(tender: Tender, hold: Hold) -> Done:
     """Build the text index anew when another release's analyser made it."""
     done = 0
@@ -169,7 +241,8 @@ def maintain(tender: Tender, hold: Hold) -> Done:
 
 JOBS: dict[str, Job] = {
     "text": refresh_text,
-    "embed": embed_waiting,
+    "embed": tend_vectors,
+    "drop": drop_vectors,
     "scrub": scrub,
     "maintain": maintain,
 }

@@ -18,12 +18,14 @@ imported below to `pytest.register_assert_rewrite` in a conftest.
 
 from recollect.testing.store_bad_input import BadInputContract
 from recollect.testing.store_concurrency import ConcurrencyContract
+from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
 from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
 from recollect.testing.store_search import SearchContract
 from recollect.testing.store_search_filters import SearchFilterContract
+from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -39,5 +41,7 @@ class StoreContract(
     BadInputContract,
     ConcurrencyContract,
     UpkeepContract,
+    SpacesContract,
+    CopyingContract,
 ):
     """All of it."""

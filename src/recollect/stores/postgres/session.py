@@ -26,7 +26,7 @@ PAUSES = (0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITERS = 0x7265636F6C6C6563
-"""The lock that users' writes share, and that changes to what all of them depend on take alone."""
+"""The lock that writers share, and that changes to what all of them depend on take alone."""
 
 
 class Sessions:
@@ -51,9 +51,7 @@ class Sessions:
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, alone: bool = False) -> T:
         """What `work` returns, once it is durable."""
-        lock = "NULL"
-        if alone or user is not None:
-            lock = f"pg_advisory_xact_lock{'' if alone else '_shared'}({_WRITERS})"
+        lock = f"pg_advisory_xact_lock{'' if alone else '_shared'}({_WRITERS})"
         opening = f"BEGIN; {_whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
 
         def transaction() -> T:

@@ -29,7 +29,7 @@ class Backend(Protocol):
         ...
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:
-        """The operators' `write`, while no user is writing."""
+        """The operators' `write`, while nobody else is writing."""
         ...
 
     def locked(self, statement: Select[Any]) -> Select[Any]:

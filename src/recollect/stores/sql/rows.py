@@ -143,14 +143,14 @@ class UserRows:
         return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
 
     def all_in(
-        self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
+        self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> list[Mapping[str, Any]]:
         """What the statement finds where the column has one of many values."""
         if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
             ((value,),) = groups(values)
-            return self.all(_having(statement, column), **{_VALUES: value})
+            return self.all(_having(statement, column), **{_VALUES: value}, **parameters)
         chosen = _among(statement, column)
-        return [row for group in groups(values) for row in self.all(chosen, **{_VALUES: group})]
+        return [row for group in groups(values) for row in self.all(chosen, **{_VALUES: group}, **parameters)]
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
         chosen = _among(own_delete(table), column)

@@ -5,105 +5,39 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, literal, select, true, update
+from sqlalchemy import Connection, delete, func, insert, select, true, update
 
-from recollect.errors import Conflict, NotFound, StoreCorrupt
+from recollect.errors import StoreCorrupt
 from recollect.model.records import SEARCHABLE
 from recollect.model.scope import check_name
-from recollect.model.space import Space
 from recollect.stores.sql import schema
-from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import encode_time
-from recollect.stores.sql.reading import space_id, texts
+from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
-from recollect.stores.sql.user_store import SqlUserStore
+from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
+from recollect.stores.sql.user_store import PAGE, SqlUserStore
 from recollect.text.analyse import VERSION, terms
 
 ANALYSER = "analyser"
 REBUILD_BATCH = 1000
 
 
-class SqlStore:
+class SqlStore(SpaceKeeper):
     """A database of record. Implements `ports.store.Store`."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
 
     def user(self, user: str) -> SqlUserStore:
         return SqlUserStore(self._backend, check_name("user", user))
 
-    # Embedding spaces
-
-    def active_space(self) -> Space | None:
-        table = schema.spaces
-        with self._backend.read() as connection:
-            row = connection.execute(select(table).where(table.c.active)).one_or_none()
-        return None if row is None else Space(row.model, row.dimensions, row.unrelated)
-
-    def add_space(self, space: Space) -> bool:
-        def work(connection: Connection) -> bool:
-            table = schema.spaces
-            row = connection.execute(select(table).where(table.c.id == space_id(space))).one_or_none()
-            if row is not None:
-                return row.active
-            first = connection.execute(select(func.count()).select_from(table)).scalar_one() == 0
-            values = {"model": space.model, "dimensions": space.dimensions, "unrelated": space.unrelated}
-            connection.execute(insert(table).values(id=_next_space(connection), active=first, **values))
-            _await_vectors(connection, space)
-            return first
-
-        return self._backend.write_alone(work)
-
-    def claim_space(self, space: Space) -> bool:
-        active = self.active_space()
-        if active is not None and active.compares_with(space):
-            return True  # as nearly always; nothing is written
-
-        def work(connection: Connection) -> None:
-            filled = select(schema.vectors.c.doc).where(~schema.waiting).limit(1)
-            if connection.execute(filled).first() is None:
-                connection.execute(delete(schema.vectors))
-                connection.execute(delete(schema.spaces))
-
-        self._backend.write_alone(work)
-        return self.active_space() is None and self.add_space(space)
-
-    def reset_space(self, space: Space) -> None:
-        def work(connection: Connection) -> None:
-            table = schema.spaces
-            connection.execute(delete(schema.vectors).where(schema.vectors.c.space == space_id(space)))
-            # By its new number whoever has the old vectors in memory knows that they are void.
-            renumbered = update(table).where(table.c.id == space_id(space))
-            connection.execute(renumbered.values(id=_next_space(connection)))
-            _await_vectors(connection, space)
-
-        self.add_space(space)
-        self._backend.write_alone(work)
-
-    def switch_space(self, space: Space) -> None:
-        def work(connection: Connection) -> None:
-            if connection.execute(select(space_id(space))).scalar() is None:
-                raise NotFound(f"There are no vectors of {space.model}: add the space first.")
-            waiting = select(func.count()).select_from(schema.vectors)
-            left = connection.execute(
-                waiting.where(schema.vectors.c.space == space_id(space), schema.waiting)
-            ).scalar_one()
-            if left:
-                raise Conflict(
-                    f"{left:,} chunks still wait for a vector of {space.model}: run `recollect tend`."
-                )
-            table = schema.spaces
-            connection.execute(update(table).values(active=table.c.id == space_id(space)))
-            connection.execute(delete(schema.vectors).where(schema.vectors.c.space != space_id(space)))
-            connection.execute(delete(table).where(~table.c.active))
-
-        self._backend.write_alone(work)
-
-    def users_unembedded(self, space: Space) -> list[str]:
-        table = schema.vectors
-        statement = select(table.c.user_id).where(table.c.space == space_id(space), schema.waiting).distinct()
-        with self._backend.read() as connection:
-            return list(connection.execute(statement).scalars())
+    def users(self) -> Iterator[str]:
+        table = schema.users
+        page, last = select(table.c.user_id).order_by(table.c.user_id).limit(PAGE), ""
+        while True:
+            with self._backend.read() as connection:
+                found = list(connection.execute(page.where(table.c.user_id > last)).scalars())
+            yield from found
+            if len(found) < PAGE:
+                return
+            last = found[-1]
 
     # Text index
 
@@ -218,8 +152,10 @@ class SqlStore:
                 name: connection.execute(select(func.count()).select_from(table)).scalar_one()
                 for name, table in counted.items()
             }
-            waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting)
+            living = schema.vectors.c.space.in_(select(schema.spaces.c.id))
+            waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting, living)
             rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
+            rows["spaces_to_drop"] = len(marked(connection, RETIRED))
         return {"rows": rows, **self._backend.stats()}
 
     def check(self) -> list[str]:
@@ -247,26 +183,16 @@ def _set_mark(connection: Connection, key: str, value: int) -> None:
     connection.execute(update(schema.meta).where(schema.meta.c.key == key).values(value=value))
 
 
-def _next_space(connection: Connection) -> int:
-    """A number above those of all spaces there are."""
-    return connection.execute(select(func.coalesce(func.max(schema.spaces.c.id), 0) + 1)).scalar_one()
-
-
-def _await_vectors(connection: Connection, space: Space) -> None:
-    """Every chunk waits for a vector of the space."""
-    chunks = schema.chunks
-    id = connection.execute(select(space_id(space))).scalar_one()
-    every = select(chunks.c.user_id, literal(id), chunks.c.doc)
-    connection.execute(insert(schema.vectors).from_select(["user_id", "space", "doc"], every))
-
-
 def _disagreements(connection: Connection) -> list[str]:
     """Where rows that belong together do not match."""
     chunks, users, vectors = schema.chunks, schema.users, schema.vectors
-    every = select(chunks.c.user_id, schema.spaces.c.id, chunks.c.doc).select_from(
-        chunks.join(schema.spaces, true())
+    between = marked(connection, ADDING) | marked(connection, RETIRED)  # there, a difference is no fault
+    every = (
+        select(chunks.c.user_id, schema.spaces.c.id, chunks.c.doc)
+        .select_from(chunks.join(schema.spaces, true()))
+        .where(schema.spaces.c.id.not_in(between))
     )
-    stored = select(vectors.c.user_id, vectors.c.space, vectors.c.doc)
+    stored = select(vectors.c.user_id, vectors.c.space, vectors.c.doc).where(vectors.c.space.not_in(between))
     counted = select(chunks.c.user_id, func.count(), func.sum(chunks.c.terms)).group_by(chunks.c.user_id)
     noted = select(users.c.user_id, users.c.documents, users.c.terms).where(users.c.documents > 0)
     differences: dict[str, Any] = {

@@ -1,6 +1,7 @@
 """One user's memory on any SQL database."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from heapq import merge
 from typing import Any, TypeVar
@@ -11,14 +12,15 @@ from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Change
+from recollect.model.changes import Change, Chunk
 from recollect.model.records import BY_KIND, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
-from recollect.ports.store import Applied, FeedEntry, Unembedded, Usage
+from recollect.ports.store import Applied, FeedEntry, Unembedded, Usage, UserView
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
+from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.reading import (
     beyond,
     conditions,
@@ -71,6 +73,21 @@ class SqlUserStore:
                 raise Conflict(f"Something else is already stored in that place ({error.orig}).") from None
 
         return self._backend.write(work, self._user)
+
+    @contextmanager
+    def snapshot(self) -> Generator[UserView]:
+        with self._backend.read(self._user) as connection:
+            yield SqlUserStore(held(connection), self._user)
+
+    def seq(self) -> int:
+        with self._backend.read(self._user) as connection:
+            rows = UserRows(connection, self._user)
+            found = rows.all(rows.select(schema.users, schema.users.c.seq))
+        return found[0]["seq"] if found else 0
+
+    def chunks(self, ids: Sequence[str], space: Space | None) -> dict[str, tuple[Chunk, ...]]:
+        with self._backend.read(self._user) as connection:
+            return chunks_of(UserRows(connection, self._user), ids, space)
 
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         table = schema.RECORD_TABLES[kind.kind]
@@ -167,6 +184,9 @@ class SqlUserStore:
             found = rows.all_in(rows.select(table), table.c.id, list(ids))
         return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
 
+    def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:
+        self._backend.write(lambda c: put_usage(UserRows(c, self._user), kind, usage), self._user)
+
     def feed(self, since: int = 0) -> Iterator[FeedEntry]:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
@@ -184,6 +204,11 @@ class SqlUserStore:
             gone = [FeedEntry(r["seq"], r["kind"], r["id"], True) for r in rows.all(statement)]
         # Within one step deletions come first: what is still there was stored after them.
         yield from merge(gone, *changed, key=lambda entry: entry.seq)
+
+    def deleted(self, kind: type[Record], ids: Sequence[str]) -> set[str]:
+        secret = self.secret()
+        with self._backend.read(self._user) as connection:
+            return deleted_of(UserRows(connection, self._user), kind, ids, secret)
 
     def secret(self) -> bytes:
         with self._backend.read(self._user) as connection:
