@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from recollect import keys
 from recollect.errors import SettingsError
+from recollect.keys import Key
 from recollect.ports.embedder import Embedder
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
@@ -23,11 +26,36 @@ def database_file(settings: Settings) -> Path:
     return Path(settings.db.removeprefix("sqlite:///").removeprefix("sqlite://")).expanduser()
 
 
+def database_key(settings: Settings) -> Key | None:
+    """The key that the settings give, or name the file of."""
+    if settings.key_file:
+        return keys.from_file(Path(settings.key_file).expanduser())
+    return keys.from_text(settings.key) if settings.key else None
+
+
 def open_store(settings: Settings) -> Store:
     """The store that `settings.db` names."""
     from recollect.stores.sqlite.backend import open_store
 
-    return open_store(database_file(settings), cache_bytes=settings.cache_mb * MiB)
+    path, key = database_file(settings), database_key(settings)
+    return open_store(path, cache_bytes=settings.cache_mb * MiB, key=key)
+
+
+def database_driver(settings: Settings) -> Any:
+    """What opens the database's file, which must not be empty, to look at it from outside."""
+    from recollect.stores.sqlite.backend import translated
+    from recollect.stores.sqlite.cipher import driver_for
+
+    path = database_file(settings)
+    with translated(path):
+        return driver_for(path, database_key(settings))
+
+
+def convert_database(settings: Settings, old: Key | None, new: Key | None) -> bool:
+    """Encrypt, rekey or decrypt the database's file; False when there is nothing to do."""
+    from recollect.stores.sqlite.convert import convert
+
+    return convert(database_file(settings), old, new)
 
 
 def open_embedder(settings: Settings, progress: Progress | None = None) -> Embedder | None:

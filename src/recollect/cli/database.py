@@ -1,9 +1,7 @@
 """recollect db."""
 
-import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -12,6 +10,8 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
+from recollect.errors import RecollectError
+from recollect.settings import Settings
 from recollect.wiring import database_file
 
 app = new_app(
@@ -34,17 +34,24 @@ class Look:
     empty: bool = False
 
 
-def look(path: Path) -> Look:
+def look(settings: Settings) -> Look:
     """Read the schema's version; changes nothing."""
+    path = database_file(settings)
+    if path.is_file() and not path.stat().st_size:
+        return Look(empty=True)
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        driver = wiring.database_driver(settings)
+    except RecollectError as error:
+        return Look(problem=str(error))
+    try:
+        with closing(driver.connect(path, read_only=True)) as connection:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return Look(empty=True)
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             return Look(schema=row[0] if row else None)
-    except sqlite3.OperationalError as error:
+    except driver.module.OperationalError as error:
         return Look() if "no such table" in str(error) else Look(problem=str(error))
-    except sqlite3.Error as error:
+    except driver.module.Error as error:
         return Look(problem=str(error))
 
 
@@ -59,9 +66,9 @@ def path(here: Here) -> None:
 def migrate(here: Here) -> None:
     """Bring the database to this release's schema; make it when there is none."""
     file = database_file(here.settings)
-    before = look(file).schema if file.exists() else None
+    before = look(here.settings).schema if file.exists() else None
     wiring.open_store(here.settings).close()
-    after = look(file).schema
+    after = look(here.settings).schema
     changed = "is already at" if before == after else f"went from {before or 'nothing'} to"
     here.answer(
         {"path": str(file), "before": before, "after": after},

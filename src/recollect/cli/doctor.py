@@ -157,7 +157,7 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
     if not path.exists():
         yield _absent(path)
         return
-    seen = database.look(path)
+    seen = database.look(settings)
     if seen.empty:  # opening it would make it a memory, which is not for us to do
         yield Check("database", "warn", f"{path} holds no memory yet", "If it is not meant to, change --db.")
         return
@@ -166,7 +166,8 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
         return
     yield Check("database", "ok", f"{path}, {_size(path) / MiB:.1f} MiB, schema {seen.schema}")
     yield from _privacy(path)
-    writing = _writing(path)
+    yield from _encryption(settings)
+    writing = _writing(settings, path)
     yield writing
     if writing.state == "fail":
         return
@@ -207,13 +208,28 @@ def _absent(path: Path) -> Check:
     return Check("database", "ok", f"{path} does not exist yet; the first `recollect record` makes it")
 
 
-def _writing(path: Path) -> Check:
+def _encryption(settings: Settings) -> Iterator[Check]:
+    """Where the key is; what it is, nobody says."""
+    if settings.key:
+        yield Check("encryption", "ok", "on; the key is in RECOLLECT_KEY")
+    if settings.key_file:
+        file = Path(settings.key_file).expanduser()
+        mode = file.stat().st_mode & 0o777
+        if os.name == "posix" and mode & 0o077:
+            reason = f"on, but others on this machine may read the key in {file} (mode {mode:03o})"
+            yield Check("encryption", "warn", reason, f"Run `chmod 600 {shlex.quote(str(file))}`.")
+        else:
+            yield Check("encryption", "ok", f"on; the key is in {file}")
+
+
+def _writing(settings: Settings, path: Path) -> Check:
     """Whether the file can be written; SQLite itself is asked, and nothing is changed."""
+    driver = wiring.database_driver(settings)
     try:
-        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        with closing(driver.connect(path, seconds=BUSY_SECONDS)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
-    except sqlite3.Error as error:
+    except driver.module.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return Check(
                 "writing", "warn", f"somebody writes for over {BUSY_SECONDS:g} s", "Try again later."
