@@ -133,10 +133,13 @@ class SqliteBackend:
         }
 
     def check(self) -> Iterator[str]:
-        with self.read() as connection:
-            for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+        self._check_open()
+        # A used connection may go by an older state of FTS5 and find damage where there is none.
+        with translated(self._path), closing(self._driver.connect(self._path)) as fresh:
+            for (line,) in fresh.execute("PRAGMA integrity_check"):
                 if line != "ok":
                     yield line
+        with self.read() as connection:
             for what, count in text_disagreements(connection):
                 yield f"{count:,} {what}: run `recollect rebuild text`."
         yield from self._check_text()
