@@ -10,8 +10,10 @@ from sqlalchemy import URL, make_url
 
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import failures
-from recollect.stores.postgres.backend import PostgresBackend
+from recollect.stores.postgres.backend import PostgresBackend, open_store
 from recollect.stores.postgres.session import CONNECT_SECONDS
+
+__all__ = ["address", "create_database", "open_store", "upgrade", "version"]
 
 MAINTENANCE = "postgres"
 """The database that every server has."""
