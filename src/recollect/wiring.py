@@ -49,7 +49,7 @@ def database_key(settings: Settings) -> Key | None:
 def open_store(settings: Settings, clock: Clock | None = None) -> Store:
     """The store that `settings.db` names."""
     if is_server(settings):
-        return _open_postgres(settings, clock or SystemClock())
+        return _admin().open_store(settings.db, _options(settings, clock or SystemClock()))
     from recollect.stores.sqlite.backend import open_store
 
     path, key = database_file(settings), database_key(settings)
@@ -70,7 +70,7 @@ def create_database(settings: Settings) -> bool:
 def upgrade_database(settings: Settings) -> None:
     """Bring the schema to this release's; a file does so whenever it is opened."""
     if is_server(settings):
-        _admin().upgrade(settings.db, timeout=settings.db_timeout, clock=SystemClock())
+        _admin().upgrade(settings.db, _options(settings, SystemClock()))
     else:
         open_store(settings).close()
 
@@ -107,13 +107,14 @@ def _admin() -> Any:
     return admin
 
 
-def _open_postgres(settings: Settings, clock: Clock) -> Store:
-    return _admin().open_store(
-        settings.db,
+def _options(settings: Settings, clock: Clock) -> Any:
+    return _admin().Options(
         pool=settings.db_pool,
         timeout=settings.db_timeout,
         index_over=settings.index_over,
+        cache_bytes=settings.cache_mb * MiB,
         clock=clock,
+        key=database_key(settings),
     )
 
 

@@ -14,6 +14,7 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from recollect.ports.store import Store
+from recollect.stores.postgres.backend import Options
 from recollect.stores.postgres.backend import open_store as open_postgres
 from recollect.stores.sql import schema
 
@@ -56,9 +57,14 @@ class _Now:
 
 def opened(url: str, **given: Any) -> Store:
     """Module-level, so that other processes can call it."""
-    return open_postgres(
-        url, **{"pool": POOL, "timeout": TIMEOUT, "index_over": 100_000, "clock": _Now(), **given}
-    )
+    usual: dict[str, Any] = {
+        "pool": POOL,
+        "timeout": TIMEOUT,
+        "index_over": 100_000,
+        "cache_bytes": 1 << 26,
+        "clock": _Now(),
+    }
+    return open_postgres(url, Options(**{**usual, **given}))
 
 
 def emptied(url: str) -> None:
@@ -67,5 +73,6 @@ def emptied(url: str) -> None:
         for table in (*(t.name for t in schema.USER_TABLES), "texts", "spaces", "leases"):
             connection.execute(f"DELETE FROM {table}".encode())
         connection.execute("UPDATE erasures SET erased = 0, scrubbed = 0")
+        connection.execute("DELETE FROM meta WHERE key LIKE '% space%' OR key = 'next_space'")
         connection.execute("UPDATE meta SET value = 0 WHERE key = 'next_user'")
         connection.execute("UPDATE meta SET value = 1 WHERE key = 'analyser'")

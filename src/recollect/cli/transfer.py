@@ -130,19 +130,23 @@ def _tell(here: Here, taken: Imported) -> None:
     "recollect copy memory.db backup.db",
     "recollect copy memory.db hers.db --user anna",
     "recollect copy memory.db postgresql://me@server/memory",
+    "recollect copy memory.db encrypted.db --to-key-file new.key",
     "recollect copy memory.db backup.db --json | jq .verified",
 )
 def copy(
     here: Here,
     source: Annotated[str, typer.Argument(metavar="FROM", help="The database to copy; it may be in use.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="The database to copy to; made when missing.")],
+    to_key_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The key of TO, if it is not that of FROM.")
+    ] = None,
 ) -> None:
     """Copy everything of every user, or of one with --user, to another database, and verify it.
 
     What is written or forgotten meanwhile is copied as well. Stopped half way, it goes on when run again;
     run again later, it brings the copy up to date. A target that holds something else of a user is refused.
     """
-    settings = here.settings_with(db=source), here.settings_with(db=target)
+    settings = here.settings_with(db=source), here.settings_with(db=target, key_file=to_key_file)
     here.existing(settings[0])
     source, target = map(wiring.address, settings)
     if source == target or Path(source).resolve() == Path(target).resolve():

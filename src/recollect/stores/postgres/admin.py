@@ -8,12 +8,11 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import URL, make_url
 
-from recollect.ports.clock import Clock
 from recollect.stores.postgres import failures
-from recollect.stores.postgres.backend import PostgresBackend, open_store
+from recollect.stores.postgres.backend import Options, PostgresBackend, open_store
 from recollect.stores.postgres.session import CONNECT_SECONDS
 
-__all__ = ["address", "create_database", "open_store", "upgrade", "version"]
+__all__ = ["Options", "address", "create_database", "open_store", "upgrade", "version"]
 
 MAINTENANCE = "postgres"
 """The database that every server has."""
@@ -46,9 +45,9 @@ def version(url: str) -> str | None:
     return row[0] if row else None
 
 
-def upgrade(url: str, *, timeout: float, clock: Clock) -> None:
+def upgrade(url: str, options: Options) -> None:
     """Bring the schema to this release's; make it when there is none."""
-    backend = PostgresBackend(url, pool=1, timeout=timeout, index_over=0, clock=clock)
+    backend = PostgresBackend(url, options)
     try:
         backend.prepare(upgrade=True)
     finally:

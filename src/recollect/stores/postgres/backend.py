@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, make_url
 
 from recollect.errors import SchemaMismatch
+from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
-from recollect.stores.postgres import objects, upkeep
+from recollect.stores.postgres import objects, sealed, upkeep
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver
 from recollect.stores.postgres.text import add_text, clear_text, remove_text
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
+from recollect.stores.sql.in_process import Searcher
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.store import SqlStore
 
@@ -24,28 +27,48 @@ _LOCK = 0x7265636F6C6C6564
 """Held while the schema is made or upgraded."""
 
 
-def open_store(url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> SqlStore:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a database is used. With a key its content is sealed before it gets there."""
+
+    pool: int
+    timeout: float
+    index_over: int
+    cache_bytes: int
+    clock: Clock
+    key: Key | None = None
+
+
+def open_store(url: str, options: Options) -> SqlStore:
     """The store in this database. Its schema is made when the database is empty."""
-    backend = PostgresBackend(url, pool=pool, timeout=timeout, index_over=index_over, clock=clock)
-    backend.prepare()
+    backend = PostgresBackend(url, options)
+    try:
+        backend.prepare()
+    except BaseException:
+        backend.close()
+        raise
     return SqlStore(backend)
 
 
 class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
-    def __init__(self, url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> None:
-        self._sessions = Sessions(make_url(url), pool=pool, timeout=timeout)
-        self._index_over = index_over
-        self._clock = clock
+    def __init__(self, url: str, options: Options) -> None:
+        self._sessions = Sessions(make_url(url), pool=options.pool, timeout=options.timeout)
+        self._options = options
+        self._searcher: Searcher | None = None
         watch(self._sessions)
 
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
-        if self._sessions.apart(_is_ready):
-            return
-        self._sessions.apart(lambda connection: self._migrate(connection, upgrade))
-        self._sessions.engine.dispose()  # connections made before do not know vectors
+        if not self._sessions.apart(_is_ready):
+            self._sessions.apart(lambda connection: self._migrate(connection, upgrade))
+            self._sessions.engine.dispose()  # connections made before do not know vectors
+        key, where = self._options.key, self._sessions.where
+        seal = self._sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
+        if seal is not None:
+            self._sessions.engine.update_execution_options(seal=seal)
+            self._searcher = Searcher(self._options.cache_bytes, sealed.occurrences)
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
         run = connection.exec_driver_sql
@@ -54,7 +77,7 @@ class PostgresBackend:
             run("SET statement_timeout = 0")
             found = migrate.version(connection)
             if found is None:
-                _in_transaction(connection, lambda: objects.create(connection))
+                _in_transaction(connection, lambda: self._create(connection))
             elif found != migrate.HEAD:
                 if not upgrade and found < migrate.HEAD:
                     raise SchemaMismatch(
@@ -63,10 +86,15 @@ class PostgresBackend:
                     )
                 _in_transaction(connection, lambda: migrate.upgrade(connection))
             if not _is_ready(connection):
-                for step in objects.partition_steps(self._clock.now()):
+                for step in objects.partition_steps(self._options.clock.now()):
                     _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
         finally:
             run(f"SELECT pg_advisory_unlock({_LOCK})")
+
+    def _create(self, connection: Connection) -> None:
+        objects.create(connection)
+        if self._options.key is not None:
+            sealed.seal_new(connection, self._options.key)
 
     def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         return self._sessions.read(user)
@@ -94,16 +122,23 @@ class PostgresBackend:
         clear_text(connection)
 
     def search(self, user: str, search: Search) -> list[Candidate]:
-        with self.read(user) as connection, driver(connection).cursor() as cursor:
-            return candidates(cursor, user, search, self._index_over)
+        with self.read(user) as connection:
+            if self._searcher is None:
+                with driver(connection).cursor() as cursor:
+                    return candidates(cursor, user, search, self._options.index_over)
+            snapshot = self._searcher.snapshot(connection, user, search)
+        return [] if snapshot is None else snapshot.candidates(search)
 
     def scrub(self, partition: int) -> bool:
         return self._sessions.apart(lambda connection: upkeep.scrub(connection, partition))
 
     def maintain(self) -> int:
-        for statement in objects.audit_days(self._clock.now()):
+        for statement in objects.audit_days(self._options.clock.now()):
             self._sessions.apart(lambda connection, s=statement: connection.exec_driver_sql(s))
-        return self._sessions.apart(lambda connection: upkeep.index_large_users(connection, self._index_over))
+        if self._searcher is not None:  # sealed vectors cannot be indexed
+            return 0
+        over = self._options.index_over
+        return self._sessions.apart(lambda connection: upkeep.index_large_users(connection, over))
 
     def stats(self) -> dict[str, Any]:
         size = "SELECT current_setting('server_version'), pg_database_size(current_database())"

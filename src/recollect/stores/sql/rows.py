@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from recollect.stores.sql.codec import encode_text
+from recollect.stores.sql.sealing import Seal, sealed_places
 
 IN_LIMIT = 500
 """How many values one IN list gets; longer ones are asked for in turn."""
@@ -61,7 +62,9 @@ def own_delete(table: Table) -> Delete:
 
 
 @cache
-def _insertion(table: Table, dialect: Dialect) -> tuple[str, Callable[[Iterable[list[Any]]], Any]]:
+def _insertion(
+    table: Table, dialect: Dialect, sealed: bool
+) -> tuple[str, Callable[[Iterable[list[Any]]], Any]]:
     """The statement as text, and how it takes a list of values for each of the table's columns."""
     if dialect.name != "postgresql":
         return str(insert(table).compile(dialect=dialect)), lambda columns: [*zip(*columns, strict=True)]
@@ -69,6 +72,8 @@ def _insertion(table: Table, dialect: Dialect) -> tuple[str, Callable[[Iterable[
     quoted = dialect.identifier_preparer.quote
     names = ", ".join(map(quoted, table.c.keys()))
     types = ", ".join(f"%b::{column.type.compile(dialect).split()[0]}[]" for column in table.c)
+    if sealed:
+        types = types.replace("halfvec", "bytea")
     return f"INSERT INTO {quoted(table.name)} ({names}) SELECT * FROM unnest({types})", tuple
 
 
@@ -93,11 +98,13 @@ def _having(statement: Any, column: ColumnElement[Any]) -> Any:
 class UserRows:
     """One user's rows, on one connection. Statements go through `run`, which says whose they are."""
 
-    __slots__ = ("connection", "user")
+    __slots__ = ("connection", "seal", "user")
 
     def __init__(self, connection: Connection, user: str) -> None:
         self.connection = connection
         self.user = user
+        self.seal: Seal | None = connection.get_execution_options().get("seal")
+        """Set when the database is encrypted, column by column."""
 
     def select(self, table: Table, *columns: ColumnElement[Any]) -> Select[Any]:
         return own_select(table, *columns)
@@ -135,12 +142,19 @@ class UserRows:
         self._insert(table, 1, {name: [value] for name, value in row.items()}, " ON CONFLICT DO NOTHING")
 
     def _insert(self, table: Table, count: int, columns: Mapping[str, list[Any]], end: str = "") -> None:
-        statement, parameters = _insertion(table, self.connection.dialect)
-        own = {**columns, "user_id": [self.user] * count}
+        statement, parameters = _insertion(table, self.connection.dialect, self.seal is not None)
+        own = {**self.closed(table, columns), "user_id": [self.user] * count}
         self.connection.exec_driver_sql(statement + end, parameters(own[column.name] for column in table.c))
 
+    def closed(self, table: Table, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Values of a table's columns as they are stored."""
+        return values if self.seal is None else self.seal.closed(self.user, table, values)
+
     def all(self, statement: Select[Any], **parameters: Any) -> list[Mapping[str, Any]]:
-        return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
+        found = cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
+        if self.seal is None or not found or not (places := sealed_places(statement)):
+            return found
+        return [self.seal.opened(self.user, places, row) for row in found]
 
     def all_in(
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any], **parameters: Any

@@ -32,6 +32,7 @@ from recollect.stores.sql.reading import (
     texts,
 )
 from recollect.stores.sql.rows import UserRows, own_update
+from recollect.stores.sql.sealing import SEALED
 from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
@@ -108,7 +109,6 @@ class SqlUserStore:
         limit: int | None = None,
     ) -> Iterator[R]:
         table = schema.RECORD_TABLES[kind.kind]
-        wanted = conditions(kind, where)
         if order not in table.c:
             raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}.")
         key = (table.c[order], table.c.id)
@@ -118,7 +118,9 @@ class SqlUserStore:
             size = PAGE if left is None else min(PAGE, left)
             with self._backend.read(self._user) as connection:
                 rows = UserRows(connection, self._user)
-                statement = of_kind(rows.select(table), kind).where(*wanted)
+                if rows.seal is not None and order in SEALED.get(table.name, ()):
+                    raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}: that is encrypted.")
+                statement = of_kind(rows.select(table), kind).where(*conditions(rows, kind, where))
                 if place is not None:
                     statement = statement.where(beyond(key, place, descending))
                 page = rows.all(statement.order_by(*ordered(key, descending)).limit(size))
@@ -227,7 +229,8 @@ class SqlUserStore:
                 return True
             if rows.all(rows.select(schema.tombstones, schema.tombstones.c.id).limit(1)):
                 return False
-            rows.run(rows.update(schema.users).values(secret=secret.hex()))
+            new = rows.closed(schema.users, {"secret": secret.hex()})
+            rows.run(rows.update(schema.users).values(**new))
             return True
 
         self.secret()
@@ -266,7 +269,8 @@ class SqlUserStore:
             seq, done = owner[0]["seq"] + 1, 0
             for chunk, vector in encoded.items():
                 if chunk.number == owner[0]["number"]:
-                    done += rows.run(_FILL, which_space=id, which=chunk.doc, new_vector=vector).rowcount
+                    new = rows.closed(schema.vectors, {"vector": vector})["vector"]
+                    done += rows.run(_FILL, which_space=id, which=chunk.doc, new_vector=new).rowcount
                     rows.run(_TELL, which=chunk.doc, new_seq=seq)
             rows.run(rows.update(schema.users).values(seq=seq))
             return done
@@ -292,5 +296,5 @@ class SqlUserStore:
 
 def _count(rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
     table = schema.RECORD_TABLES[kind.kind]
-    statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(kind, where))
+    statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(rows, kind, where))
     return rows.run(statement).scalar_one()

@@ -189,7 +189,7 @@ class _Writer:
         self._insert(Conversation, [conversation for conversation in grown if conversation.id not in known])
         for conversation in grown:
             if conversation.id in known:
-                row = {**to_row(conversation), "seq": self._seq}
+                row = {**self._rows.closed(schema.conversations, to_row(conversation)), "seq": self._seq}
                 changed = {f"new_{name}": row[name] for name in _CHANGING}
                 self._rows.run_prepared(_SAVE, which=row["id"], **changed)
 
@@ -269,9 +269,8 @@ class _Writer:
             raise Invalid(f"A {change.kind} needs a value for {empty[0]!r}.")
         if not self._known(kind, [change.id]):
             raise NotFound(f"There is no {change.kind} {change.id!r}.")
-        self._rows.run(
-            self._rows.update(table).where(table.c.id == change.id).values(**values, seq=self._seq)
-        )
+        new = {**self._rows.closed(table, values), "seq": self._seq}
+        self._rows.run(self._rows.update(table).where(table.c.id == change.id).values(new))
         if change.kind in SEARCHABLE:
             self.indexer.revise(change.id, values | self._expiry(kind, change.id, values))
 

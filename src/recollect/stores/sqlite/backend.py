@@ -23,6 +23,7 @@ from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
+from recollect.stores.sql.in_process import Searcher
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.store import SqlStore
 from recollect.stores.sqlite.cipher import (
@@ -34,8 +35,14 @@ from recollect.stores.sqlite.cipher import (
     not_a_database,
 )
 from recollect.stores.sqlite.commit import GroupCommit, execute, roll_back
-from recollect.stores.sqlite.search import Searcher
-from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text, text_disagreements
+from recollect.stores.sqlite.text import (
+    add_text,
+    clear_text,
+    create_text,
+    occurrences,
+    remove_text,
+    text_disagreements,
+)
 
 T = TypeVar("T")
 
@@ -75,7 +82,7 @@ class SqliteBackend:
             self._engine = _engine(path, self._driver)
             _migrate(self._engine)
         self._commits = GroupCommit(self._engine.connect)
-        self._searcher = Searcher(cache_bytes)
+        self._searcher = Searcher(cache_bytes, occurrences)
         self._closed = False
         watch(self)
         _backends.add(self)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from recollect.stores.sql.codec import encode_text
+from recollect.stores.sql.rows import UserRows
 
 _DOCUMENT_BITS = 32
 _DOCUMENT_MASK = (1 << _DOCUMENT_BITS) - 1
@@ -49,12 +50,12 @@ def clear_text(connection: Connection) -> None:
     create_text(connection)
 
 
-def occurrences(connection: Connection, number: int, terms: Sequence[str]) -> Iterator[NDArray[np.int64]]:
+def occurrences(rows: UserRows, number: int, terms: Sequence[str]) -> Iterator[NDArray[np.int64]]:
     """For each term the user's documents with it, ascending, once for each time it occurs."""
     for start in range(0, len(terms), _TERMS_AT_ONCE):
         some = [encode_text(f"{number}_{term}") for term in terms[start : start + _TERMS_AT_ONCE]]
         statement = f"SELECT {', '.join([_POSTINGS] * len(some))}"
-        for found in connection.exec_driver_sql(statement, tuple(some)).one():
+        for found in rows.connection.exec_driver_sql(statement, tuple(some)).one():
             yield np.fromstring(found or "", np.int64, sep=",")
 
 

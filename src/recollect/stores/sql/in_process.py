@@ -7,7 +7,7 @@ the delta and the postings are read in one transaction.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +17,13 @@ from sqlalchemy import Connection, bindparam
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.stores.sql import schema
+from recollect.stores.sql.columns import Columns
 from recollect.stores.sql.rows import UserRows, own_select
-from recollect.stores.sqlite.columns import Columns
-from recollect.stores.sqlite.text import occurrences
 from recollect.text.bm25 import Postings, scores
+
+Occurrences = Callable[[UserRows, int, Sequence[str]], Iterable[NDArray[np.int64]]]
+"""From the text index, for each term: the documents of the user with this number that have it, ascending,
+once for each time it occurs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,8 @@ class _Cached:
 class Searcher:
     """Keeps users' columns, the least recently searched ones dropped over the limit."""
 
-    def __init__(self, cache_bytes: int) -> None:
+    def __init__(self, cache_bytes: int, occurrences: Occurrences) -> None:
+        self._occurrences = occurrences
         self._limit = cache_bytes
         self._lock = threading.Lock()
         self._cached: OrderedDict[str, _Cached] = OrderedDict()
@@ -115,7 +119,7 @@ class Searcher:
             space = Space(row["model"], row["dimensions"], row["unrelated"])
         columns = self._current(rows, row["number"], row["seq"], row["id"], space)
         terms = list(dict.fromkeys(search.terms))
-        postings = [_postings(found, columns) for found in occurrences(connection, row["number"], terms)]
+        postings = [_postings(found, columns) for found in self._occurrences(rows, row["number"], terms)]
         return Snapshot(
             columns, [p for p in postings if len(p.places)], row["documents"], row["terms"], space
         )

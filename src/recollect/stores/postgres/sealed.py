@@ -1,0 +1,63 @@
+"""A database whose content is sealed: what the server cannot read it cannot compare either.
+
+Vectors are sealed bytes there, so meaning is compared in this process, over a copy of the user's vectors
+that the change feed keeps up to date. Words are still found by the server, as keyed hashes.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from recollect.errors import SettingsError
+from recollect.keys import Key
+from recollect.stores.postgres.session import driver
+from recollect.stores.postgres.text import postings, stored_words
+from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.sealing import Seal
+
+_SALT, _CHECK = "key_salt", "key_check"
+_READ = f"SELECT key, value FROM meta WHERE key IN ('{_SALT}', '{_CHECK}')"
+_WRITE = "INSERT INTO meta (key, value) VALUES (%s, %s)"
+
+
+def seal_new(connection: Connection, key: Key) -> None:
+    """Have a database that is being made hold sealed content only."""
+    salt = secrets.randbits(62)
+    connection.exec_driver_sql("ALTER TABLE vectors ALTER vector TYPE bytea USING NULL")
+    connection.exec_driver_sql(_WRITE, (_SALT, salt))
+    connection.exec_driver_sql(_WRITE, (_CHECK, _seal(key, salt).check))
+
+
+def seal_of(connection: Connection, key: Key | None, where: str) -> Seal | None:
+    """What opens the database's content; None when it is not sealed."""
+    marks = {row.key: row.value for row in connection.exec_driver_sql(_READ)}
+    if not marks and key is None:
+        return None
+    if not marks:
+        raise SettingsError(
+            f"{where} is not encrypted, but a key is set. Unset it, or `recollect copy` this database into "
+            "a new one, which the key then encrypts."
+        )
+    if key is None:
+        raise SettingsError(f"{where} is encrypted: set RECOLLECT_KEY or RECOLLECT_KEY_FILE.")
+    seal = _seal(key, marks[_SALT])
+    if seal.check != marks[_CHECK]:
+        raise SettingsError(f"{where} is encrypted with another key. Nothing was changed.")
+    return seal
+
+
+def _seal(key: Key, salt: int) -> Seal:
+    return Seal(key.derive(salt.to_bytes(8, "big")))
+
+
+def occurrences(rows: UserRows, number: int, terms: Sequence[str]) -> Iterator[NDArray[np.int64]]:
+    """For each term the user's documents with it, ascending, once for each time it occurs."""
+    if not terms:
+        return
+    with driver(rows.connection).cursor() as cursor:
+        words, docs, _ = postings(cursor, number, stored_words(rows, terms))
+    for place in range(len(terms)):
+        yield np.sort(docs[words == place])
