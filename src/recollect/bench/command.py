@@ -1,4 +1,4 @@
-"""`recollect bench`: how fast it is here, beside the bare engines on the same rows."""
+"""`recollect bench`: how fast it is here, beside the bare engines on the same rows, and how often right."""
 
 import json
 from collections.abc import Generator
@@ -16,7 +16,9 @@ from recollect.bench.latency import QUICK, Plan, Stage, run
 from recollect.bench.show import show
 from recollect.bench.subject import Advance
 
-app = typer.Typer(help="How fast it is, on this machine.", no_args_is_help=True, rich_markup_mode="rich")
+app = typer.Typer(
+    help="How fast and how good it is, on this machine.", no_args_is_help=True, rich_markup_mode="rich"
+)
 
 EXAMPLES = (
     "recollect bench latency --quick",
@@ -27,7 +29,7 @@ EXAMPLES = (
 
 @app.callback()
 def _group() -> None:
-    """How fast it is, on this machine."""
+    """How fast and how good it is, on this machine."""
 
 
 @app.command(epilog="\n\n".join(("[bold]Examples[/bold]", *(f"  {example}" for example in EXAMPLES))))
@@ -64,6 +66,20 @@ def latency(
         typer.echo(json.dumps(result, indent=2))
     else:
         show(Console(), result)
+
+
+@app.command(epilog="[bold]Example[/bold]\n\n  recollect bench gate --json")
+def gate(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Measure how often the gate is right about which questions need memory."""
+    from recollect.bench import gate as measuring
+
+    result = measuring.measure(measuring.labelled())
+    if as_json:
+        typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+    else:
+        measuring.show(Console(), result)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -42,5 +42,6 @@ app = new_app(
     "Measure this machine.",
     "recollect bench latency",
     "recollect bench latency --json",
+    "recollect bench gate",
     cls=Lazy,
 )
