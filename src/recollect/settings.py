@@ -25,7 +25,7 @@ class Settings:
     """How a memory behaves. Values are checked when they are read."""
 
     db: str = str(user_data_path("recollect") / "recollect.db")
-    """Where memory is kept: the path of a SQLite file."""
+    """Where memory is kept: the path of a SQLite file, or postgresql://user:password@host/database."""
     key: str = ""
     """The key or passphrase that encrypts the database."""
     key_file: str = ""

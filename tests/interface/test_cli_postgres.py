@@ -1,0 +1,87 @@
+"""The commands on a PostgreSQL database."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from tests.contract.postgres import new_database, started
+from tests.interface.test_cli_frame import ask, failure, run
+
+pytestmark = pytest.mark.engine
+
+KEY = "5e" * 32
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with started() as server:
+        yield server
+
+
+@pytest.fixture
+def db(server: str) -> Iterator[str]:
+    with new_database(server, "recollect_cli") as url:
+        yield url
+
+
+def test_made_used_checked_and_looked_after(db: str, server: str) -> None:
+    missing = make_url(server).set(database="recollect_cli_new").render_as_string(hide_password=False)
+    assert "db create" in failure("list", "--db", missing, code=1)["message"]
+    assert ask("db", "create", "--db", missing)["created"] is True
+    assert ask("db", "create", "--db", missing)["created"] is False
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE recollect_cli_new WITH (FORCE)")
+
+    assert "db create" in failure("list", "--db", db, code=3)["message"]
+    assert ask("db", "path", "--db", db)["exists"] is False
+    assert "db create" in run("doctor", "--db", db).stdout
+    assert ask("db", "migrate", "--db", db)["after"] == "0001"
+    run("record", "user", "Xylophone lessons are on Monday", "--db", db)
+    assert ask("recall", "xylophone", "--db", db)["hits"]
+    assert ask("db", "check", "--db", db) == {
+        "path": ask("db", "path", "--db", db)["path"],
+        "ok": True,
+        "problems": [],
+    }
+    assert ask("db", "stats", "--db", db)["engine"].startswith("PostgreSQL")
+    found = ask("doctor", "--db", db)
+    assert found["ok"], found
+    assert {job["problem"] for job in ask("tend", "--db", db)["jobs"]} == {None}
+    assert ask("demo", "--db", db)["ok"]
+    assert "not for a server" in failure("db", "encrypt", "--db", db, code=1, RECOLLECT_KEY=KEY)["message"]
+
+
+def test_copied_there_sealed_and_back(tmp_path: Path, db: str, server: str) -> None:
+    key = tmp_path / "key"
+    key.write_text(KEY)
+    first, last = tmp_path / "first.db", tmp_path / "last.db"
+    run("record", "user", "Xylophone lessons are on Monday", "--db", first)
+    run("remember", "The xylophone is green", "--db", first)
+    assert ask("copy", first, db)["verified"]
+    with new_database(server, "recollect_cli_sealed") as sealed:
+        assert ask("copy", db, sealed, "--to-key-file", key)["verified"]
+        with psycopg.connect(sealed) as connection:
+            stored = str(
+                connection.execute("SELECT content FROM turns UNION SELECT content FROM memories").fetchall()
+            )
+        assert "ylophone" not in stored
+        assert "RECOLLECT_KEY" in failure("list", "--db", sealed, code=1)["message"]
+        assert ask("recall", "xylophone", "--db", sealed, RECOLLECT_KEY_FILE=str(key))["hits"]
+        assert ask("copy", sealed, last, RECOLLECT_KEY_FILE=str(key))["verified"]
+    there, back = ask("export", "--db", first), ask("export", "--db", last, RECOLLECT_KEY_FILE=str(key))
+    assert there[1:] == back[1:]  # the first line says when it was written
+
+
+def test_no_answer_shows_the_password(db: str) -> None:
+    secret = make_url(db).set(username="postgres", password="hunter2hunter2")
+    address = secret.render_as_string(hide_password=False)
+    for command in (("db", "path"), ("doctor",), ("db", "create"), ("demo",), ("tend", "--dry-run")):
+        done = run(*command, "--db", address)
+        assert "hunter2" not in done.stdout + done.stderr
+    wrong = secret.set(username="nobody").render_as_string(hide_password=False)
+    for command in (("list",), ("doctor",)):
+        done = run(*command, "--db", wrong, code=1)
+        assert "hunter2" not in done.stdout + done.stderr
