@@ -39,8 +39,9 @@ class Lazy(typer.core.TyperGroup):
 
 app = new_app(
     "bench",
-    "Measure this machine.",
+    "Measure how fast it is here, and how good.",
     "recollect bench latency",
-    "recollect bench latency --json",
+    "recollect bench longmemeval longmemeval_oracle.json --setting pool",
+    "recollect bench locomo locomo10.json --json",
     cls=Lazy,
 )
