@@ -281,6 +281,13 @@ def test_other_settings_take_another_store(lme: Path, plan: run.Plan, tmp_path: 
     assert len([*(tmp_path / "stores").glob("*.db")]) == 2
 
 
+def test_another_store_is_asked_itself(lme: Path, plan: run.Plan, tmp_path: Path) -> None:
+    data = datasets.longmemeval(lme, "pool")
+    for folder in ("stores", "others"):
+        run.run(data, replace(plan, db=str(tmp_path / folder)), silent)
+    assert len([*(plan.cache / "answers").iterdir()]) == 2
+
+
 def test_other_code_asks_again(lme: Path, plan: run.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Path] = []
 

@@ -58,7 +58,7 @@ def plot(result: Mapping[str, Any], path: Path) -> bool:
         axes.bar_label(bars, fmt="%.2f", padding=3)
     axes.set(yticks=range(len(rows)), yticklabels=list(rows), xlim=(0, 1.1), xlabel="share of questions")
     axes.set_title(f"{result['settings']['dataset']}, {result['settings']['embedder']}: sessions found")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     pyplot.close(figure)

@@ -81,8 +81,7 @@ def _ingest_key(dataset: Dataset, plan: Plan, embedder: CachingEmbedder | None) 
 
 
 def _answer_key(key: str, plan: Plan, settings: Settings) -> str:
-    kept = {name: value for name, value in asdict(settings).items() if name not in ("db", "embedder_key")}
-    return _hash(key, plan.top_k, kept, _code(_files(PACKAGE)))
+    return _hash(key, plan.top_k, asdict(settings), _code(_files(PACKAGE)))
 
 
 def _files(path: Path) -> Iterable[Path]:
