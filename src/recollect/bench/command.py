@@ -1,7 +1,7 @@
 """`recollect bench`: how fast it is here, beside the bare engines on the same rows, and how often right."""
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from recollect.bench.latency import QUICK, Plan, Stage, run
+from recollect.bench.latency import QUICK, Plan, run
+from recollect.bench.progress import progress
+from recollect.bench.quality import command as quality
 from recollect.bench.show import show
-from recollect.bench.subject import Advance
 
 app = typer.Typer(
     help="How fast and how good it is, on this machine.", no_args_is_help=True, rich_markup_mode="rich"
@@ -32,7 +32,15 @@ def _group() -> None:
     """How fast and how good it is, on this machine."""
 
 
-@app.command(epilog="\n\n".join(("[bold]Examples[/bold]", *(f"  {example}" for example in EXAMPLES))))
+def _epilog(examples: Iterable[str]) -> str:
+    return "\n\n".join(("[bold]Examples[/bold]", *(f"  {example}" for example in examples)))
+
+
+for _quality in (quality.longmemeval, quality.locomo):
+    app.command(epilog=_epilog(quality.EXAMPLES[_quality.__name__]))(_quality)
+
+
+@app.command(epilog=_epilog(EXAMPLES))
 def latency(
     db: Annotated[
         Path | None,
@@ -60,7 +68,7 @@ def latency(
         patience_s=plan.patience_s if patience is None else patience,
         queries=queries or plan.queries,
     )
-    with _folder(db) as folder, _progress() as stage:
+    with _folder(db) as folder, progress() as stage:
         result = run(folder, plan, stage)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
@@ -100,19 +108,3 @@ def _folder(given: Path | None) -> Generator[Path]:
     else:
         given.mkdir(parents=True, exist_ok=True)
         yield Path(mkdtemp(prefix="recollect-bench-", dir=given))
-
-
-@contextmanager
-def _progress() -> Generator[Stage]:
-    """A bar for each stage on the terminal; silence elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-
-        def stage(name: str, total: int) -> Advance:
-            for task in progress.tasks:
-                progress.update(task.id, total=task.completed or 1, completed=task.completed or 1)
-            task_id = progress.add_task(name, total=total or None)
-            return lambda count: progress.advance(task_id, count)
-
-        yield stage

@@ -39,9 +39,11 @@ class Lazy(typer.core.TyperGroup):
 
 app = new_app(
     "bench",
-    "Measure this machine.",
+    "Measure how fast it is here, and how good.",
     "recollect bench latency",
     "recollect bench latency --json",
     "recollect bench gate",
+    "recollect bench longmemeval longmemeval_oracle.json --setting pool",
+    "recollect bench locomo locomo10.json --json",
     cls=Lazy,
 )

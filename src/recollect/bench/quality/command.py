@@ -1,0 +1,100 @@
+"""`recollect bench longmemeval` and `recollect bench locomo`: whether the right memories are found."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from platformdirs import user_cache_path
+from rich.console import Console
+
+from recollect.bench.progress import progress
+from recollect.bench.quality import datasets
+from recollect.bench.quality.datasets import Dataset
+from recollect.bench.quality.report import plot, show
+from recollect.bench.quality.run import Plan, Step, run
+
+EXAMPLES = {
+    "longmemeval": (
+        "recollect bench longmemeval longmemeval_s.json.gz --smoke",
+        "recollect bench longmemeval longmemeval_oracle.json --setting pool --json",
+    ),
+    "locomo": ("recollect bench locomo locomo10.json", "recollect bench locomo locomo10.json --json"),
+}
+
+File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The published file, plain or .gz.")]
+Db = Annotated[
+    str | None,
+    typer.Option(help="A folder for SQLite files, or postgresql://…; kept, to be used again."),
+]
+Cache = Annotated[
+    Path | None, typer.Option(file_okay=False, help="A folder for vectors and answers; kept as well.")
+]
+EmbedderName = Annotated[str | None, typer.Option(help="What computes vectors; else as it is configured.")]
+TopK = Annotated[int, typer.Option(min=10, max=1000, help="How many hits recall is asked for.")]
+Mine = Annotated[Literal["none"], typer.Option(help="What is derived from the turns first.")]
+Until = Annotated[Step, typer.Option(help="The last step; the next run goes on from there.")]
+Smoke = Annotated[bool, typer.Option("--smoke", help="Ten questions, to see that it works.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
+
+
+def longmemeval(
+    file: File,
+    setting: Annotated[
+        datasets.Setting,
+        typer.Option(help="s48: each question among 48 sessions. pool: among all of the file."),
+    ] = "s48",
+    db: Db = None,
+    cache: Cache = None,
+    embedder: EmbedderName = None,
+    top_k: TopK = 50,
+    mine: Mine = "none",
+    until: Until = "score",
+    smoke: Smoke = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the sessions that answer LongMemEval's questions."""
+    _run(
+        datasets.longmemeval(file, setting, smoke),
+        _plan(db, cache, embedder=embedder, top_k=top_k, mine=mine, smoke=smoke, until=until),
+        as_json,
+    )
+
+
+def locomo(
+    file: File,
+    db: Db = None,
+    cache: Cache = None,
+    embedder: EmbedderName = None,
+    top_k: TopK = 50,
+    mine: Mine = "none",
+    until: Until = "score",
+    smoke: Smoke = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the turns that answer LoCoMo's questions."""
+    _run(
+        datasets.locomo(file, smoke),
+        _plan(db, cache, embedder=embedder, top_k=top_k, mine=mine, smoke=smoke, until=until),
+        as_json,
+    )
+
+
+def _plan(db: str | None, cache: Path | None, **options: Any) -> Plan:
+    folder = cache or user_cache_path("recollect") / "bench"
+    return Plan(db=db or str(folder / "stores"), cache=folder, **options)
+
+
+def _run(dataset: Dataset, plan: Plan, as_json: bool) -> None:
+    with progress() as stage:
+        result = run(dataset, plan, stage)
+    if plan.until == "score":
+        picture = plan.cache / f"{dataset.name}{'-smoke' if plan.smoke else ''}.png"
+        drawn = plot(result, picture)
+        result["plot"] = str(picture) if drawn else None
+        told = f"Drawn in {picture}" if drawn else "No picture: pip install 'recollect[bench]' draws one."
+        typer.echo(told, err=True)
+    if as_json or plan.until != "score":
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        show(Console(), result)

@@ -1,0 +1,227 @@
+"""Public benchmarks as memories to fill and questions to ask.
+
+A dataset is people, each with sessions and questions about them. Both formats are read as they are
+published, plain or gzipped.
+"""
+
+import gzip
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from recollect.errors import Invalid
+
+T = TypeVar("T")
+
+SMOKE = 10
+SESSIONS = 48
+SEED = 7
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+"""LoCoMo's categories that have an answer; the fifth asks for what was never said."""
+
+Setting = Literal["s48", "pool"]
+Place = tuple[str, int]
+"""A turn: its session and its place in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: str
+    at: datetime
+    turns: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, when, and where the answer was said."""
+
+    id: str
+    text: str
+    at: datetime
+    type: str
+    sessions: frozenset[str]
+    turns: frozenset[Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One user's memory and the questions to it."""
+
+    user: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    name: str
+    people: tuple[Person, ...]
+    left_out: int
+    """Questions without an answer in the sessions, which retrieval cannot be scored by."""
+    digest: str
+    """Of the file."""
+
+    @property
+    def questions(self) -> Iterator[tuple[Person, Question]]:
+        return ((person, question) for person in self.people for question in person.questions)
+
+
+def read(path: Path) -> tuple[list[dict[str, Any]], str]:
+    """The file's objects and its hash."""
+    try:
+        raw = path.read_bytes()
+        text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        found = json.loads(text)
+    except (OSError, EOFError, ValueError) as error:
+        raise Invalid(f"{path} cannot be read: {error}") from None
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):  # pyright: ignore[reportUnknownVariableType]
+        raise Invalid(f"{path} is not a list of objects.")
+    return found, hashlib.sha256(text).hexdigest()  # pyright: ignore[reportUnknownVariableType]
+
+
+def spread(items: Sequence[T], count: int) -> list[T]:
+    """So many of them, evenly from the first to the last: files are sorted by type."""
+    count = min(count, len(items))
+    return [items[i * len(items) // count] for i in range(count)]
+
+
+# LongMemEval
+
+
+def longmemeval(path: Path, setting: Setting, smoke: bool = False) -> Dataset:
+    """`pool`: every session in one memory. `s48`: a memory for each question, its own sessions and others
+    drawn at random, up to 48 of them."""
+    objects, digest = read(path)
+    try:
+        asked = [item for item in objects if not item["question_id"].endswith("_abs")]
+        left_out = len(objects) - len(asked)
+        chosen = spread(asked, SMOKE) if smoke else asked
+        # A smoke run has only its own questions' sessions to be fast; then the abstentions' go as well.
+        pool = _pool(chosen if smoke else objects)
+        people = _in_one(chosen, pool) if setting == "pool" else tuple(_apart(chosen, pool))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise Invalid(f"{path} is not in LongMemEval's format: {error!r}") from None
+    return Dataset(f"longmemeval-{setting}", people, left_out, digest)
+
+
+def _pool(items: Iterable[Mapping[str, Any]]) -> dict[str, Session]:
+    """Every session once, in the order of the file."""
+    pool: dict[str, Session] = {}
+    for item in items:
+        for session in _own(item):
+            pool.setdefault(session.id, session)
+    return pool
+
+
+def _own(item: Mapping[str, Any]) -> list[Session]:
+    parts = (item["haystack_session_ids"], item["haystack_dates"], item["haystack_sessions"])
+    return [
+        Session(id, _lme_time(date), tuple(Said(turn["role"], turn["content"]) for turn in turns))
+        for id, date, turns in zip(*parts, strict=True)
+    ]
+
+
+def _in_one(items: Sequence[Mapping[str, Any]], pool: Mapping[str, Session]) -> tuple[Person, ...]:
+    return (Person("everybody", tuple(pool.values()), tuple(map(_lme_question, items))),)
+
+
+def _apart(items: Sequence[Mapping[str, Any]], pool: Mapping[str, Session]) -> Iterator[Person]:
+    chance = random.Random(SEED)
+    for item in items:
+        own = {session.id: session for session in _own(item)}
+        others = [session for session in pool.values() if session.id not in own]
+        drawn = chance.sample(others, min(len(others), max(0, SESSIONS - len(own))))
+        yield Person(item["question_id"], (*own.values(), *drawn), (_lme_question(item),))
+
+
+def _lme_question(item: Mapping[str, Any]) -> Question:
+    gold = frozenset[str](item["answer_session_ids"])
+    turns = {
+        (id, place)
+        for id, session in zip(item["haystack_session_ids"], item["haystack_sessions"], strict=True)
+        for place, turn in enumerate(session)
+        if id in gold and turn.get("has_answer")
+    }
+    return Question(
+        item["question_id"],
+        item["question"],
+        _lme_time(item["question_date"]),
+        item["question_type"],
+        gold,
+        frozenset(turns),
+    )
+
+
+def _lme_time(text: str) -> datetime:
+    return datetime.strptime(re.sub(r"\s*\(\w+\)", "", text), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
+
+
+# LoCoMo
+
+
+def locomo(path: Path, smoke: bool = False) -> Dataset:
+    """A memory for each conversation of two people, and the questions of the first four categories."""
+    objects, digest = read(path)
+    try:
+        everybody = [_locomo_person(item) for item in objects]
+        scored = sum(len(person.questions) for person in everybody)
+        asked = sum(len(item["qa"]) for item in objects)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise Invalid(f"{path} is not in LoCoMo's format: {error!r}") from None
+    if smoke:
+        first = everybody[0]
+        everybody = [Person(first.user, first.sessions, tuple(spread(first.questions, SMOKE)))]
+    return Dataset("locomo", tuple(everybody), asked - scored, digest)
+
+
+def _locomo_person(item: Mapping[str, Any]) -> Person:
+    talk = item["conversation"]
+    sessions: list[Session] = []
+    places: dict[str, Place] = {}
+    for number in sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key)):
+        id, turns = f"session-{number}", talk[f"session_{number}"]
+        places |= {turn["dia_id"]: (id, place) for place, turn in enumerate(turns)}
+        at = _locomo_time(talk[f"session_{number}_date_time"])
+        sessions.append(Session(id, at, tuple(Said("user", _spoken(turn)) for turn in turns)))
+    last = max(session.at for session in sessions)
+    questions = (_locomo_question(item, n, qa, places, last) for n, qa in enumerate(item["qa"]))
+    return Person(item["sample_id"], tuple(sessions), tuple(q for q in questions if q is not None))
+
+
+def _spoken(turn: Mapping[str, Any]) -> str:
+    """Both speakers are people, told apart by their names."""
+    caption = turn.get("blip_caption")
+    return f"{turn['speaker']}: {turn['text']}" + (f" [{caption}]" if caption else "")
+
+
+def _locomo_question(
+    item: Mapping[str, Any], number: int, qa: Mapping[str, Any], places: Mapping[str, Place], at: datetime
+) -> Question | None:
+    named = re.findall(r"D\d+:\d+", json.dumps(qa.get("evidence", ())))
+    gold = frozenset(places[id] for id in named if id in places)
+    if qa["category"] not in CATEGORIES or not gold:
+        return None
+    return Question(
+        f"{item['sample_id']}-{number}",
+        qa["question"],
+        at,
+        CATEGORIES[qa["category"]],
+        frozenset(session for session, _ in gold),
+        gold,
+    )
+
+
+def _locomo_time(text: str) -> datetime:
+    return datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)

@@ -1,0 +1,65 @@
+"""The figures for people: a table and, where matplotlib is installed, a picture."""
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+COLUMNS = ("any@1", "any@5", "any@10", "all@5", "all@10", "mrr", "ndcg@10")
+
+
+def show(console: Console, result: Mapping[str, Any]) -> None:
+    settings = result["settings"]
+    console.print(
+        f"{settings['dataset']}: {result['questions']} questions, {result['abstention_left_out']} left out; "
+        f"{settings['embedder']}, {settings['store']}, mine {settings['mine']}, top_k {settings['top_k']}"
+    )
+    if settings["smoke"]:
+        console.print("[yellow]Ten questions among few sessions: this says that it works, no more.[/]")
+    for level in ("session", "turn"):
+        if result[level]["questions"]:
+            console.print(_level(result, level))
+    for name, bounds in result["interval"].items():
+        if bounds:
+            console.print(f"{name}: 95 % between {bounds[0]:.3f} and {bounds[1]:.3f}")
+    times = result["latency_ms"]
+    console.print(f"Recall {settings['latency']}: p50 {times['p50']:.1f} ms, p95 {times['p95']:.1f} ms")
+
+
+def _level(result: Mapping[str, Any], level: str) -> Table:
+    table = Table(title=f"By {level}", title_justify="left")
+    table.add_column("questions about")
+    for name in ("number", *COLUMNS):
+        table.add_column(name, justify="right")
+    rows = {**result["by_type"], "all": result}
+    for name, row in rows.items():
+        if row[level]["questions"]:
+            cells = (f"{row[level][column]:.3f}" for column in COLUMNS)
+            table.add_row(name, str(row[level]["questions"]), *cells)
+    return table
+
+
+def plot(result: Mapping[str, Any], path: Path) -> bool:
+    """Draw any@5 and all@5 of every type of question; False where there is nothing to draw with."""
+    try:
+        matplotlib: Any = importlib.import_module("matplotlib")
+        matplotlib.use("Agg")
+        pyplot: Any = importlib.import_module("matplotlib.pyplot")
+    except ImportError:
+        return False
+    rows = {**result["by_type"], "all": result}
+    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.6 * len(rows)), layout="constrained")
+    for place, name in enumerate(("any@5", "all@5")):
+        heights = [row["session"][name] for row in rows.values()]
+        bars = axes.barh([y + 0.2 - 0.4 * place for y in range(len(rows))], heights, 0.4, label=name)
+        axes.bar_label(bars, fmt="%.2f", padding=3)
+    axes.set(yticks=range(len(rows)), yticklabels=list(rows), xlim=(0, 1.1), xlabel="share of questions")
+    axes.set_title(f"{result['settings']['dataset']}, {result['settings']['embedder']}: sessions found")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
+    return True
