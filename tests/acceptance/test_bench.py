@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 
 from recollect import ScopedMemory
 from recollect.bench import command
-from recollect.bench.bare import BareCopy, BareSearch
 from recollect.bench.corpus import DIMENSIONS, Corpus
-from recollect.bench.latency import QUICK, Plan, judged, run
+from recollect.bench.judge import judged
+from recollect.bench.latency import QUICK, Plan, run
 from recollect.bench.measure import is_busy
 from recollect.bench.recalling import build_crowd
 from recollect.bench.show import show
+from recollect.bench.sqlite import BareCopy, BareSearch, SqlitePlace
 from recollect.bench.subject import USER, ask, fill, open_memory
 
 TINY = replace(QUICK, sizes=(60, 120), others=150, queries=4, batch_rows=150, single_turns=4, starts=1)
@@ -32,7 +33,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[
         for name in calls:
             patch.setattr(ScopedMemory, name, _counted(name, getattr(ScopedMemory, name), calls))
         folder = tmp_path_factory.mktemp("bench")
-        return run(folder, TINY, lambda name, total: lambda count: None), calls, folder
+        return run(SqlitePlace(folder), TINY, lambda name, total: lambda count: None), calls, folder
 
 
 def _counted(name: str, verb: Any, calls: dict[str, int]) -> Any:
@@ -98,10 +99,10 @@ def test_targets_say_what_was_wanted(ran: tuple[dict[str, Any], dict[str, int], 
     limits = {(t["wanted"], t["limit"]) for t in targets if "new process" not in t["name"]}
     at_most, at_least = {2, 3, 1.5, 1.3, 0.3}, {0.5, 0.8, 3}
     assert limits == {("at most", x) for x in at_most} | {("at least", x) for x in at_least}
-    for target in judged(ran[0]):
+    for target in judged(ran[0], SqlitePlace.limits):
         met = target.value <= target.limit
         assert target.ok == (met if target.wanted == "at most" else target.value >= target.limit)
-    assert [t.name for t in judged(ran[0])] == [t["name"] for t in targets]
+    assert [t.name for t in judged(ran[0], SqlitePlace.limits)] == [t["name"] for t in targets]
 
 
 def shown(result: dict[str, Any]) -> str:
@@ -146,19 +147,18 @@ def test_the_bare_search_and_recall_find_the_same(tmp_path: Path) -> None:
     corpus = Corpus()
     rows = corpus.rows(300, stream=1)
     bare = BareSearch(tmp_path / "bare.db", rows)
-    with open_memory(tmp_path / "ours.db") as memory:
+    with open_memory(str(tmp_path / "ours.db")) as memory:
         fill(memory.scope(USER), rows)
         for query in corpus.queries(rows, 5):
             found = {hit.content for hit in ask(memory.scope(USER), query).hits}
-            near, worded = bare.search(query)
             assert found
-            assert found <= {rows.texts[row] for row in (*near, *worded)}
+            assert found <= {rows.texts[row] for row in bare.search(query).rows}
     bare.close()
 
 
 def test_the_bare_copy_holds_the_very_rows(tmp_path: Path) -> None:
     rows = Corpus().rows(120, stream=1)
-    with open_memory(tmp_path / "ours.db") as memory:
+    with open_memory(str(tmp_path / "ours.db")) as memory:
         fill(memory.scope(USER), rows)
     copy = BareCopy(tmp_path / "copy.db", tmp_path / "ours.db")
     for start in range(0, copy.count, 50):
@@ -183,7 +183,7 @@ def test_the_same_seed_gives_the_same_rows() -> None:
 
 
 def test_patience_ends_and_the_output_says_so(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "crowd.db") as memory:
+    with open_memory(str(tmp_path / "crowd.db")) as memory:
         others = build_crowd(memory, Corpus(), [], others=2000, patience=0, advance=lambda count: None)
     assert not others["complete"]
     assert (others["rows"], others["wanted"]) == (1000, 2000)
@@ -194,9 +194,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Plan]]:
     """The command without its work: what it asks for."""
     plans: list[tuple[Path, Plan]] = []
 
-    def note(folder: Path, plan: Plan, stage: Any) -> dict[str, Any]:
-        assert folder.is_dir()
-        plans.append((folder, plan))
+    def note(place: SqlitePlace, plan: Plan, stage: Any) -> dict[str, Any]:
+        assert place.folder.is_dir()
+        plans.append((place.folder, plan))
         return {"targets": []}
 
     monkeypatch.setattr(command, "run", note)

@@ -12,9 +12,14 @@ import typer
 from rich.console import Console
 
 from recollect.bench.latency import QUICK, Plan, run
+from recollect.bench.place import Place
 from recollect.bench.progress import progress
 from recollect.bench.quality import command as quality
 from recollect.bench.show import show
+from recollect.bench.sqlite import SqlitePlace
+from recollect.errors import SettingsError
+from recollect.settings import load
+from recollect.wiring import is_server
 
 app = typer.Typer(
     help="How fast and how good it is, on this machine.", no_args_is_help=True, rich_markup_mode="rich"
@@ -24,6 +29,7 @@ EXAMPLES = (
     "recollect bench latency --quick",
     "recollect bench latency --sizes 1000,10000 --others 100000",
     "recollect bench latency --json > latency.json",
+    "recollect bench latency --db postgresql://postgres@localhost/postgres --json",
 )
 
 
@@ -43,13 +49,16 @@ for _quality in (quality.longmemeval, quality.locomo):
 @app.command(epilog=_epilog(EXAMPLES))
 def latency(
     db: Annotated[
-        Path | None,
-        typer.Option(file_okay=False, help="A folder for the files, which are kept; else a temporary one."),
+        str | None,
+        typer.Option(
+            help="A folder for the files, which are kept, else a temporary one; or a PostgreSQL server, "
+            "postgresql://…, on which scratch databases are made and dropped."
+        ),
     ] = None,
     sizes: Annotated[
         str | None, typer.Option(help="Rows of the user who recalls, e.g. 1000,10000,100000.")
     ] = None,
-    others: Annotated[int | None, typer.Option(min=0, help="Rows of other users in the same file.")] = None,
+    others: Annotated[int | None, typer.Option(min=0, help="Rows of other users beside them.")] = None,
     patience: Annotated[
         float | None, typer.Option(help="Seconds after which no more of those are made.")
     ] = None,
@@ -59,7 +68,8 @@ def latency(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Measure recall, record and start-up against bare SQLite and NumPy on the same rows."""
+    """Measure recall, record and start-up against the bare engine on the same rows: SQLite and NumPy, or
+    PostgreSQL and pgvector. No database of yours is touched."""
     plan = QUICK if quick else Plan()
     plan = replace(
         plan,
@@ -68,8 +78,8 @@ def latency(
         patience_s=plan.patience_s if patience is None else patience,
         queries=queries or plan.queries,
     )
-    with _folder(db) as folder, progress() as stage:
-        result = run(folder, plan, stage)
+    with _place(db) as place, progress() as stage:
+        result = run(place, plan, stage)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
@@ -101,10 +111,21 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 @contextmanager
-def _folder(given: Path | None) -> Generator[Path]:
+def _place(given: str | None) -> Generator[Place]:
     if given is None:
         with TemporaryDirectory(prefix="recollect-bench-") as made:
-            yield Path(made)
+            yield SqlitePlace(Path(made))
+    elif is_server(load(db=given)):
+        try:
+            from recollect.bench.postgres import scratch
+        except ImportError as error:
+            message = f"PostgreSQL needs its driver: pip install 'recollect[postgres]' ({error})."
+            raise SettingsError(message) from None
+        with scratch(given) as place:
+            yield place
     else:
-        given.mkdir(parents=True, exist_ok=True)
-        yield Path(mkdtemp(prefix="recollect-bench-", dir=given))
+        folder = Path(given)
+        if folder.exists() and not folder.is_dir():
+            raise typer.BadParameter(f"{given} is a file: give a folder, or postgresql://…")
+        folder.mkdir(parents=True, exist_ok=True)
+        yield SqlitePlace(Path(mkdtemp(prefix="recollect-bench-", dir=folder)))

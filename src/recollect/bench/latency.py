@@ -1,20 +1,23 @@
-"""The whole measurement, and how it is judged. Every ratio compares two things of one run."""
+"""The whole measurement. Every ratio compares two things of one run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from recollect import __version__
-from recollect.bench import recalling, recording, startup
+from recollect.bench import finding, recalling, recording, startup
 from recollect.bench.corpus import DIMENSIONS, VOCABULARY, WORDS_A_QUERY, WORDS_A_TEXT, Corpus
-from recollect.bench.measure import file_mb, machine, peak_rss_mb, rss_mb
+from recollect.bench.judge import judged
+from recollect.bench.measure import machine, peak_rss_mb, rss_mb
+from recollect.bench.place import Place
 from recollect.bench.subject import Advance, open_memory
 
 Stage = Callable[[str, int], Advance]
 """Announces a stage and how much there is to do; what it returns is told of the progress."""
+
+FILTERED_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +49,12 @@ QUICK = Plan(
 )
 
 
-def run(folder: Path, plan: Plan, stage: Stage) -> dict[str, Any]:
-    """Measure everything, with the files in this folder."""
+def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
+    """Measure everything at this place."""
     begun = perf_counter()
     settings: dict[str, Any] = {
         **machine(),
+        **place.about(),
         "recollect": __version__,
         "dimensions": DIMENSIONS,
         "vocabulary": VOCABULARY,
@@ -58,119 +62,69 @@ def run(folder: Path, plan: Plan, stage: Stage) -> dict[str, Any]:
         "words_a_query": WORDS_A_QUERY,
         **asdict(plan),
         "sizes": list(plan.sizes),
-        "flush_ms": recording.quiet_commit_ms(folder),
+        "flush_ms": recording.quiet_commit_ms(place),
     }
     corpus = Corpus(plan.seed)
     figures = {
-        "startup": _startup(folder, corpus, plan, stage),
-        "record": _record(folder, corpus, plan, stage),
-        **_recall(folder, corpus, plan, stage),
+        "startup": _startup(place, corpus, plan, stage),
+        "record": _record(place, corpus, plan, stage),
+        **_recall(place, corpus, plan, stage),
+        **(_found(place, corpus, plan, stage) if place.approximate else {}),
     }
     settings |= {"seconds": round(perf_counter() - begun, 1), "peak_rss_mb": peak_rss_mb()}
-    targets = judged(figures)
+    targets = judged(figures, place.limits)
     if plan.quick:
         targets = [replace(target, ok=None) for target in targets]
-    names = ("recall", "others", "chat", "record", "startup")
+    names = ("recall", "found", "others", "chat", "record", "startup")
     return {
         "settings": settings,
-        **{name: figures[name] for name in names},
+        **{name: figures[name] for name in names if name in figures},
         "targets": [asdict(target) for target in targets],
     }
 
 
-def _startup(folder: Path, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
+def _startup(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
     stage("new processes", 0)
     return {
         **startup.measure_import(plan.starts),
-        "first": startup.measure_first_recall(folder, corpus, plan.starts),
+        "first": startup.measure_first_recall(place, corpus, plan.starts),
     }
 
 
-def _record(folder: Path, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
+def _record(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
     batches = stage("recording in batches", plan.batch_rows)
-    in_batches = recording.measure_batches(folder, corpus, plan.batch_rows, batches)
+    rows = corpus.rows(plan.batch_rows, stream=2)
+    source = recording.build_source(place, rows)
+    in_batches = recording.measure_batches(place, source, rows, batches)
     singles = stage("recording one by one", plan.single_turns)
     return {
         "batches": in_batches,
-        "one_by_one": recording.measure_commits(folder, corpus, plan.single_turns, singles),
+        "one_by_one": recording.measure_commits(place, source, corpus, plan.single_turns, singles),
     }
 
 
-def _recall(folder: Path, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
+def _recall(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
     with ExitStack() as stack:
         recall: list[dict[str, Any]] = []
         alone: list[recalling.Alone] = []
         for size in plan.sizes:
             advance = stage(f"recall among {size:,} rows", size)
-            one = recalling.build_alone(stack, folder, corpus, size, plan.queries, advance)
-            recall.append(recalling.measure_alone(one, folder))
+            one = recalling.build_alone(stack, place, corpus, size, plan.queries, advance)
+            recall.append(recalling.measure_alone(one, place))
             alone.append(one)
         advance = stage(f"{plan.others:,} rows of other users", plan.others)
-        path = folder / "crowd.db"
-        crowd = stack.enter_context(open_memory(path))
+        address = place.database("crowd")
+        crowd = stack.enter_context(open_memory(address))
         others = recalling.build_crowd(crowd, corpus, alone, plan.others, plan.patience_s, advance)
-        others |= {"recall": recalling.measure_crowd(crowd, alone), "file_mb": file_mb(path)}
+        place.settle(address)
+        others |= {"recall": recalling.measure_crowd(crowd, alone), "file_mb": place.megabytes(address)}
         others["rss_mb"] = rss_mb()
         stage("recall in a chat", 0)
         chat = [recalling.measure_chat(one, corpus) for one in alone]
     return {"recall": recall, "others": others, "chat": {"recall": chat}}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A figure and what it has to reach; `ok` is None where it is too small to judge."""
-
-    name: str
-    value: float
-    wanted: str
-    limit: float
-    ok: bool | None
-
-
-def judged(figures: dict[str, Any]) -> list[Target]:
-    """Every figure that has a limit."""
-    return [
-        *_recall_targets(figures),
-        *_record_targets(figures["record"]),
-        *_start_targets(figures["startup"]),
-    ]
-
-
-def _recall_targets(figures: dict[str, Any]) -> Iterable[Target]:
-    for row in figures["recall"]:
-        yield _at_most(f"recall p50 among {row['rows']:,} rows, times bare", row["ratio_p50"], 2)
-        yield _at_most(f"recall p95 among {row['rows']:,} rows, times bare", row["ratio_p95"], 3)
-    crowd = figures["others"]["rows"]
-    for row in figures["others"]["recall"]:
-        name = f"recall p50 among {row['rows']:,} rows beside {crowd:,} of others, times alone"
-        yield _at_most(name, row["ratio_p50"], 1.5)
-    for row in figures["chat"]["recall"]:
-        among = f"recall p50 among {row['rows']:,} rows"
-        yield _at_most(
-            f"{among} after a turn was recorded, times undisturbed", row["same_process_ratio"], 1.3
-        )
-        yield _at_most(
-            f"{among} after a second process did, times undisturbed", row["second_process_ratio"], 1.3
-        )
-
-
-def _record_targets(record: dict[str, Any]) -> Iterable[Target]:
-    singles = record["one_by_one"]
-    yield _at_least("record in batches, times bare inserts", record["batches"]["ratio"], 0.5)
-    small = "times bare commits of one small row"
-    yield _at_least(f"record one by one, {small}", singles["ratio"], 0.8)
-    yield _at_least(f"record by {singles['threads']} threads, {small}", singles["threads_ratio"], 3)
-
-
-def _start_targets(start: dict[str, Any]) -> Iterable[Target]:
-    yield _at_most("import recollect, seconds", start["import_s"], 0.3)
-    if "first_recall_s" in start["first"]:
-        yield _at_most("new process to its first recall, seconds", start["first"]["first_recall_s"], 1.5)
-
-
-def _at_most(name: str, value: float, limit: float) -> Target:
-    return Target(name, value, "at most", limit, value <= limit)
-
-
-def _at_least(name: str, value: float, limit: float) -> Target:
-    return Target(name, value, "at least", limit, value >= limit)
+def _found(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
+    size = min(FILTERED_ROWS, max(plan.sizes))
+    advance = stage(f"what filters find among {size:,} rows", size)
+    return {"found": finding.measure_filters(place, corpus, size, plan.queries, advance)}

@@ -1,4 +1,4 @@
-"""Times, percentiles, and what the process and its files weigh."""
+"""Times, percentiles, and what the process weighs."""
 
 import gc
 import os
@@ -89,12 +89,6 @@ def peak_rss_mb() -> float:
         return 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (MiB if sys.platform == "darwin" else 1024), 1)
-
-
-def file_mb(path: Path) -> float:
-    """A SQLite file with its log."""
-    files = (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")))
-    return round(sum(file.stat().st_size for file in files if file.exists()) / MiB, 1)
 
 
 def machine() -> dict[str, Any]:

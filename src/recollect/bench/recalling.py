@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from recollect import Memory, ScopedMemory
-from recollect.bench.bare import BareSearch
 from recollect.bench.corpus import Corpus, Query, Rows
-from recollect.bench.measure import Times, alternate, file_mb, ratio, rss_mb, settled
+from recollect.bench.measure import Times, alternate, ratio, rss_mb, settled
+from recollect.bench.place import BareSearch, Place
 from recollect.bench.second import SecondProcess
 from recollect.bench.subject import BATCH, USER, Advance, ask, fill, open_memory
 
@@ -19,12 +18,12 @@ _WARM_UP = 10
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """One user's rows in a file of their own, open."""
+    """One user's rows in a database of their own, open."""
 
     rows: Rows
     queries: list[Query]
     rare: list[Query]
-    path: Path
+    address: str
     memory: Memory
 
     @property
@@ -33,25 +32,27 @@ class Alone:
 
 
 def build_alone(
-    stack: ExitStack, folder: Path, corpus: Corpus, size: int, queries: int, advance: Advance
+    stack: ExitStack, place: Place, corpus: Corpus, size: int, queries: int, advance: Advance
 ) -> Alone:
     rows = corpus.rows(size, stream=size)
-    path = folder / f"alone-{size}.db"
-    with open_memory(path) as memory:
+    address = place.database(f"alone-{size}")
+    with open_memory(address) as memory:
         fill(memory.scope(USER), rows, advance)
-    # Opened again: what is measured is a process that found the file, not the one that wrote it.
-    memory = stack.enter_context(open_memory(path))
-    return Alone(rows, corpus.queries(rows, queries), corpus.queries(rows, queries, rare=True), path, memory)
+    place.settle(address)
+    # Opened again: what is measured is a process that found the rows, not the one that wrote them.
+    memory = stack.enter_context(open_memory(address))
+    asked, rare = corpus.queries(rows, queries), corpus.queries(rows, queries, rare=True)
+    return Alone(rows, asked, rare, address, memory)
 
 
-def measure_alone(alone: Alone, folder: Path) -> dict[str, Any]:
+def measure_alone(alone: Alone, place: Place) -> dict[str, Any]:
     """Recall and the bare search, query by query: with words as they come, and with rare ones only."""
     scope = alone.memory.scope(USER)
     before = rss_mb()
     first = Times()
     first.take(lambda: ask(scope, alone.queries[0]))
     held = rss_mb() - before
-    bare = BareSearch(folder / f"bare-{alone.size}.db", alone.rows)
+    bare = place.search(place.database(f"bare-{alone.size}"), alone.rows)
     usual = _side_by_side(scope, bare, alone.rows, alone.queries)
     rare = _side_by_side(scope, bare, alone.rows, alone.rare)
     bare.close()
@@ -62,15 +63,16 @@ def measure_alone(alone: Alone, folder: Path) -> dict[str, Any]:
         "first_ms": round(first.total * 1000, 1),
         "cache_mb": round(held, 1),
         "rss_mb": rss_mb(),
-        "file_mb": file_mb(alone.path),
+        "file_mb": place.megabytes(alone.address),
     }
 
 
 def _side_by_side(
     scope: ScopedMemory, bare: BareSearch, rows: Rows, queries: Sequence[Query]
 ) -> dict[str, Any]:
-    product, whole, vectors, words = Times(), Times(), Times(), Times()
+    product, whole = Times(), Times()
     laps: dict[str, Times] = {}
+    bare_laps: dict[str, Times] = {}
     agreed: list[float] = []
 
     def one(number: int, query: Query) -> None:
@@ -81,10 +83,10 @@ def _side_by_side(
             contents.extend(hit.content for hit in found.hits)
 
         def theirs() -> None:
-            near = vectors.take(lambda: bare.by_vector(query.vector))
-            worded = words.take(lambda: bare.by_words(query.words))
-            whole.seconds.append(vectors.seconds[-1] + words.seconds[-1])
-            known.update(rows.texts[row] for row in (*near, *worded))
+            found = whole.take(lambda: bare.search(query))
+            for name, seconds in found.steps.items():
+                bare_laps.setdefault(name, Times()).seconds.append(seconds)
+            known.update(rows.texts[row] for row in found.rows)
 
         contents: list[str] = []
         known: set[str] = set()
@@ -104,8 +106,7 @@ def _side_by_side(
         "bare_p95_ms": round(whole.p95, 3),
         "ratio_p50": ratio(product.p50, whole.p50),
         "ratio_p95": ratio(product.p95, whole.p95),
-        "bare_scan_p50_ms": round(vectors.p50, 3),
-        "bare_fts_p50_ms": round(words.p50, 3),
+        **{f"bare_{name}_p50_ms": round(times.p50, 3) for name, times in bare_laps.items()},
         "steps_p50_ms": {name: round(times.p50, 3) for name, times in laps.items()},
         "hits_in_bare_top": round(sum(agreed) / len(agreed), 3),
     }
@@ -197,7 +198,7 @@ def measure_chat(alone: Alone, corpus: Corpus) -> dict[str, Any]:
             step()
         times.take(lambda: ask(scope, query))
 
-    with SecondProcess(alone.path, USER) as second:
+    with SecondProcess(alone.address, USER) as second:
         scope.record_many(said[:1])
         second.record()
         for query in queries[:_WARM_UP]:

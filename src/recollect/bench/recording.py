@@ -1,29 +1,33 @@
 """Record: in batches against bare inserts, one by one and from threads against bare commits."""
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from recollect import Message, ScopedMemory
-from recollect.bench.bare import BareCommits, BareCopy
-from recollect.bench.corpus import Corpus
-from recollect.bench.measure import Times, alternate, file_mb, ratio, settled
+from recollect.bench.corpus import Corpus, Rows
+from recollect.bench.measure import Times, alternate, ratio, settled
+from recollect.bench.place import Place
 from recollect.bench.subject import BATCH, USER, Advance, fill, open_memory
 
 THREADS = 8
 _BLOCK = 20
 
 
-def measure_batches(folder: Path, corpus: Corpus, count: int, advance: Advance) -> dict[str, Any]:
-    """Batches into a new file, in turn with bare inserts of the very rows that come of them."""
-    rows = corpus.rows(count, stream=2)
-    source, path = folder / "record-source.db", folder / "record.db"
+def build_source(place: Place, rows: Rows) -> str:
+    """A database of the product's from which bare copies are made."""
+    source = place.database("record-source")
     with open_memory(source) as memory:
         fill(memory.scope(USER), rows)
-    copy = BareCopy(folder / "record-bare.db", source)
+    return source
+
+
+def measure_batches(place: Place, source: str, rows: Rows, advance: Advance) -> dict[str, Any]:
+    """Batches into a new database, in turn with bare inserts of the very rows that come of them."""
+    count, address, bare_address = len(rows), place.database("record"), place.database("record-bare")
+    copy = place.copy(bare_address, source)
     ours, bare = Times(), Times()
-    with open_memory(path) as memory:
+    with open_memory(address) as memory:
         scope = memory.scope(USER)
         scope.record("user", rows.texts[0], conversation="first", vector=rows.vectors[0])
         with settled():
@@ -35,7 +39,7 @@ def measure_batches(folder: Path, corpus: Corpus, count: int, advance: Advance) 
                     lambda s=start: bare.take(lambda: copy.insert(s, s + BATCH)),
                 )
                 advance(len(messages))
-        size = file_mb(path)
+        size = place.megabytes(address)
     copy.close()
     return {
         "rows": count,
@@ -44,21 +48,23 @@ def measure_batches(folder: Path, corpus: Corpus, count: int, advance: Advance) 
         "bare_rows_per_s": round(copy.count / bare.total),
         "ratio": ratio(bare.total, ours.total),
         "file_mb": size,
-        "bare_file_mb": file_mb(folder / "record-bare.db"),
+        "bare_file_mb": place.megabytes(bare_address),
     }
 
 
-def measure_commits(folder: Path, corpus: Corpus, count: int, advance: Advance) -> dict[str, Any]:
+def measure_commits(
+    place: Place, source: str, corpus: Corpus, count: int, advance: Advance
+) -> dict[str, Any]:
     """Turns recorded one at a time, by one thread and by several, in turn with bare commits.
 
-    The bare commits are of one small row, and, to tell SQLite's share from ours, of a turn's rows.
+    The bare commits are of one small row, and, to tell the engine's share from ours, of a turn's rows.
     """
     said = corpus.rows(count * (1 + THREADS), stream=3).messages(prefix="one-")
     single, threaded = said[:count], said[count:]
-    bare = BareCommits(folder / "commits.db")
-    copy = BareCopy(folder / "commits-same.db", folder / "record-source.db")
+    bare = place.commits(place.database("commits"))
+    copy = place.copy(place.database("commits-same"), source)
     one, many, plain, same = Times(), Times(), Times(), Times()
-    with open_memory(folder / "single.db") as memory, ThreadPoolExecutor(THREADS) as pool:
+    with open_memory(place.database("single")) as memory, ThreadPoolExecutor(THREADS) as pool:
         scope = memory.scope(USER)
 
         def singly(messages: list[Message]) -> None:
@@ -134,9 +140,9 @@ def _record(scope: ScopedMemory, message: Message) -> None:
     )
 
 
-def quiet_commit_ms(folder: Path, times: int = 50) -> float:
+def quiet_commit_ms(place: Place, times: int = 50) -> float:
     """What one flush to this disk costs, so that the rates can be judged."""
-    bare = BareCommits(folder / "flush.db")
+    bare = place.commits(place.database("flush"))
     begun = perf_counter()
     for number in range(times):
         bare.commit(str(number))

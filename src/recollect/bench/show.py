@@ -12,7 +12,7 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     settings = result["settings"]
     console.print(
         f"{settings['processor']}, {settings['cores']} cores, load {settings['load_before']}; "
-        f"Python {settings['python']}, SQLite {settings['sqlite']}, NumPy {settings['numpy']}; "
+        f"Python {settings['python']}, {settings['engine']}, NumPy {settings['numpy']}; "
         f"{settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
     )
     if settings["busy"]:
@@ -21,6 +21,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
             f"{settings['cores']} cores): these figures are not to be trusted.[/]"
         )
     console.print(_recall(result))
+    if "found" in result:
+        console.print(_found(result["found"]))
     console.print(_chat(result))
     _others(console, result["others"])
     batches = result["record"]["batches"]
@@ -34,7 +36,7 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
 
 def _recall(result: Mapping[str, Any]) -> Table:
     table = _table(
-        "Recall, ms", "rows", "p50", "p95", "bare p50", "bare p95", "x p50", "x p95", "first", "file MB"
+        "Recall, ms", "rows", "p50", "p95", "bare p50", "bare p95", "x p50", "x p95", "first", "MB"
     )
     for row in result["recall"]:
         cells = (
@@ -46,6 +48,21 @@ def _recall(result: Mapping[str, Any]) -> Table:
             f"{row['first_ms']:.0f}",
             f"{row['file_mb']:,.0f}",
         )
+    return table
+
+
+def _found(found: Mapping[str, Any]) -> Table:
+    ways = found["ways"]
+    columns = (f"{way}, {what}" for way in ways for what in ("recall@10", "p50 ms"))
+    table = _table(f"What filters find among {found['rows']:,} rows", "filter", "passing", *columns)
+    table.columns[0].justify = "left"
+    for name, first in next(iter(ways.values())).items():
+        cells = (
+            f"{ways[way][name][figure]:{form}}"
+            for way in ways
+            for figure, form in (("recall_at_10", ".3f"), ("p50_ms", ".2f"))
+        )
+        table.add_row(name, f"{first['passing']:,}", *cells)
     return table
 
 
@@ -65,7 +82,7 @@ def _others(console: Console, others: Mapping[str, Any]) -> None:
     console.print(
         f"Others: {others['rows']:,} rows{cut} of {others['users']} users, "
         f"recorded in {others['recording_s']:,.0f} s ({others['rows_per_s']:,} rows/s); "
-        f"file {others['file_mb']:,.0f} MB"
+        f"{others['file_mb']:,.0f} MB"
     )
 
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from recollect import Memory
 from recollect.bench.corpus import Corpus
 from recollect.bench.measure import alternate
+from recollect.bench.place import Place
 from recollect.bench.subject import USER, fill
 from recollect.settings import load
 
@@ -19,8 +19,9 @@ ROWS = 1000
 _FIRST_RECALL = """
 import json, sys
 from recollect import Memory
-memory = Memory.open(sys.argv[1], install_models=False, embedder_timeout=5.0)
-found = memory.scope(sys.argv[2]).recall(sys.argv[3])
+address, user, text = json.loads(sys.stdin.readline())
+memory = Memory.open(address, install_models=False, embedder_timeout=5.0)
+found = memory.scope(user).recall(text)
 print(json.dumps({"hits": len(found.hits), "problems": found.problems, "steps_ms": dict(found.timings_ms)}))
 """
 
@@ -39,11 +40,11 @@ def measure_import(times: int) -> dict[str, Any]:
     return {"import_s": round(max(0.0, whole - bare), 3), "interpreter_s": round(bare, 3), "times": times}
 
 
-def measure_first_recall(folder: Path, corpus: Corpus, times: int) -> dict[str, Any]:
+def measure_first_recall(place: Place, corpus: Corpus, times: int) -> dict[str, Any]:
     """Seconds from starting a process to its first answer, with the configured embedder."""
-    path = folder / "startup.db"
+    address = place.database("startup")
     name = load().embedder
-    with Memory.open(path, install_models=False) as memory:
+    with Memory.open(address, install_models=False) as memory:
         space = memory.embedder.space if memory.embedder else None
         rows = corpus.rows(ROWS, stream=4)
         if space is None or space.dimensions != rows.vectors.shape[1]:
@@ -55,7 +56,7 @@ def measure_first_recall(folder: Path, corpus: Corpus, times: int) -> dict[str, 
     taken: list[float] = []
     said: dict[str, Any] = {}
     for _ in range(times + 1):
-        seconds, said = _first_answer(path, rows.texts[0])
+        seconds, said = _first_answer(address, rows.texts[0])
         taken.append(seconds)
         if said["problems"]:
             return {"embedder": name, "skipped": said["problems"][0]}
@@ -75,11 +76,14 @@ def _seconds(code: str) -> float:
     return perf_counter() - begun
 
 
-def _first_answer(path: Path, text: str) -> tuple[float, dict[str, Any]]:
-    command = [sys.executable, "-c", _FIRST_RECALL, str(path), USER, text]
+def _first_answer(address: str, text: str) -> tuple[float, dict[str, Any]]:
+    pipe, command = subprocess.PIPE, [sys.executable, "-c", _FIRST_RECALL]
     begun = perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
+        process.stdin.write(json.dumps([address, USER, text]) + "\n")
+        process.stdin.flush()
         line = process.stdout.readline()
         seconds = perf_counter() - begun
     return seconds, json.loads(line)

@@ -1,7 +1,7 @@
 """The product as it is measured: opened as anybody opens it, with vectors that come with the rows."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from recollect.bench.corpus import DIMENSIONS, Query, Rows
 from recollect.errors import EmbedderError
 from recollect.model.recollection import Recollection
 from recollect.model.space import Space
+from recollect.ports.embedder import Embedder
 
 USER = "somebody"
 BATCH = 1000
@@ -30,8 +31,8 @@ class NoModel:
         raise EmbedderError("The benchmark brings its own vectors.")
 
 
-def open_memory(path: Path) -> Memory:
-    return Memory.open(path, embedder=NoModel())
+def open_memory(address: str, embedder: Embedder | None = None, **settings: Any) -> Memory:
+    return Memory.open(address, embedder=embedder or NoModel(), **settings)
 
 
 def fill(scope: ScopedMemory, rows: Rows, advance: Advance | None = None) -> None:

@@ -42,14 +42,16 @@ FROM (
 WHERE {{where}} ORDER BY v.distance LIMIT %(limit)s
 """
 _AMONG = f"""
-SELECT {_FOUND}, -(v.vector <#> %(vector)s)
-FROM chunks c LEFT JOIN vectors v ON v.user_id = %(user)s AND v.space = %(space)s AND v.doc = c.doc
-WHERE c.user_id = %(user)s AND c.doc = ANY(%(docs)s) AND {{}}
+SELECT {_FOUND}, {{dot}}
+FROM unnest(%(docs)s::bigint[]) WITH ORDINALITY AS wanted (doc, place)
+JOIN chunks c ON c.user_id = %(user)s AND c.doc = wanted.doc {{join}}
+WHERE {{where}} ORDER BY wanted.place LIMIT %(limit)s
 """
-_AMONG_WORDS = f"""
-SELECT {_FOUND}, NULL
-FROM chunks c WHERE c.user_id = %(user)s AND c.doc = ANY(%(docs)s) AND {{}}
-"""
+_WITH_VECTOR = {
+    "dot": "-(v.vector <#> %(vector)s)",
+    "join": "LEFT JOIN vectors v ON v.user_id = %(user)s AND v.space = %(space)s AND v.doc = c.doc",
+}
+_BY_WORDS = {"dot": "NULL", "join": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +142,12 @@ def _best_by_words(
     cursor: Cursor[TupleRow], state: _State, search: Search, docs: NDArray[np.int64]
 ) -> Sequence[TupleRow]:
     """Of documents in order of their scores, the first that pass the filter."""
-    statement = (_AMONG if state.vector is not None else _AMONG_WORDS).format(state.where).encode()
+    parts = _BY_WORDS if state.vector is None else _WITH_VECTOR
+    statement = _AMONG.format(where=state.where, **parts).encode()
     passed: list[TupleRow] = []
     start, size = 0, search.limit * MARGIN
     while start < len(docs) and len(passed) < search.limit:
-        some = docs[start : start + size].tolist()
-        rows = cursor.execute(statement, state.values | {"vector": state.vector, "docs": some}).fetchall()
-        place = {doc: place for place, doc in enumerate(some)}
-        passed += sorted(rows, key=lambda row: place[row[0]])
+        values = {"vector": state.vector, "docs": docs[start : start + size].tolist()}
+        passed += cursor.execute(statement, state.values | values).fetchall()
         start, size = start + size, size * MARGIN
     return passed[: search.limit]

@@ -1,8 +1,9 @@
-"""What the product is measured against: plain sqlite3 and NumPy, with nothing around them."""
+"""Files in a folder, measured against plain sqlite3 and NumPy, with nothing around them."""
 
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from recollect import wiring
 from recollect.bench.corpus import Query, Rows
+from recollect.bench.measure import MiB
+from recollect.bench.place import Found, Limits
+from recollect.bench.subject import BATCH
 from recollect.settings import load
 
-BATCH = 1000
 TOP = 50
 
 # Those of the product's connections, so that both pay for the same promises.
@@ -27,6 +30,38 @@ _PRAGMAS = (
 _TEXTS = "texts"
 _WRITTEN = ("turns", "chunks", "vectors", _TEXTS)
 """The tables with a row for each turn, in the order in which a turn is written."""
+
+
+class SqlitePlace:
+    """Implements `place.Place`."""
+
+    limits = Limits(recall_p50=2, recall_p95=3, others=1.5, chat=1.3, batches=0.5, commits=0.8, threads=3)
+    approximate = False
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def about(self) -> dict[str, Any]:
+        return {"engine": f"SQLite {sqlite3.sqlite_version}"}
+
+    def database(self, name: str) -> str:
+        return str(self.folder / f"{name}.db")
+
+    def settle(self, address: str) -> None: ...
+
+    def megabytes(self, address: str) -> float:
+        """The file with its log."""
+        files = (Path(address + end) for end in ("", "-wal", "-shm"))
+        return round(sum(file.stat().st_size for file in files if file.exists()) / MiB, 1)
+
+    def search(self, address: str, rows: Rows) -> "BareSearch":
+        return BareSearch(Path(address), rows)
+
+    def copy(self, address: str, product: str) -> "BareCopy":
+        return BareCopy(Path(address), Path(product))
+
+    def commits(self, address: str) -> "BareCommits":
+        return BareCommits(Path(address))
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -51,21 +86,25 @@ class BareSearch:
             )
             self._connection.execute("COMMIT")
 
-    def by_vector(self, vector: NDArray[np.float32]) -> list[int]:
+    def search(self, query: Query) -> Found:
+        begun = perf_counter()
+        near = self._by_vector(query.vector)
+        scanned = perf_counter()
+        worded = self._by_words(query.words)
+        return Found([*near, *worded], {"scan": scanned - begun, "fts": perf_counter() - scanned})
+
+    def _by_vector(self, vector: NDArray[np.float32]) -> list[int]:
         scores = self._matrix @ vector
         if len(scores) <= TOP:
             return list(range(len(scores)))
         return np.argpartition(scores, -TOP)[-TOP:].tolist()
 
-    def by_words(self, words: Sequence[str]) -> list[int]:
+    def _by_words(self, words: Sequence[str]) -> list[int]:
         found = self._connection.execute(
             f"SELECT rowid, rank FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT {TOP}",
             (" OR ".join(words),),
         )
         return [rowid for rowid, _ in found.fetchall()]
-
-    def search(self, query: Query) -> tuple[list[int], list[int]]:
-        return self.by_vector(query.vector), self.by_words(query.words)
 
     def close(self) -> None:
         self._connection.close()
@@ -94,7 +133,6 @@ class BareCopy:
         return len(self._rows[_WRITTEN[0]][1])
 
     def insert(self, start: int, stop: int) -> None:
-        """The rows of some turns, in one transaction."""
         self._connection.execute("BEGIN IMMEDIATE")
         for table in _WRITTEN:
             self._connection.executemany(self._insert[table], self._rows[table][1][start:stop])
