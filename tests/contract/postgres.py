@@ -68,4 +68,5 @@ def emptied(url: str) -> None:
             connection.execute(f"DELETE FROM {table}".encode())
         connection.execute("UPDATE erasures SET erased = 0, scrubbed = 0")
         connection.execute("UPDATE meta SET value = 0 WHERE key = 'next_user'")
+        connection.execute("DELETE FROM meta WHERE key LIKE '%space%'")
         connection.execute("UPDATE meta SET value = 1 WHERE key = 'analyser'")

@@ -71,6 +71,9 @@ class PostgresBackend:
     def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         return self._sessions.read(user)
 
+    def again(self, step: Callable[[], T]) -> T:
+        return self._sessions.again(step)
+
     def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
         return self._sessions.write(work, user)
 

@@ -65,6 +65,8 @@ _NO_ROLE = re.compile('role ".*" does not exist')
 
 def _state(error: BaseException) -> str:
     """The five letters by which PostgreSQL names what went wrong."""
+    if isinstance(error, StoreError):
+        return "" if error.__cause__ is None else _state(error.__cause__)
     cause = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(cause, "sqlstate", None)
     if state or not isinstance(cause, psycopg.OperationalError):
