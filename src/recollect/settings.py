@@ -16,6 +16,9 @@ PREFIX = "RECOLLECT_"
 
 MiB = 1024 * 1024
 
+SECRET = ("key", "embedder_key")
+"""Settings whose value is shown nowhere."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -23,6 +26,10 @@ class Settings:
 
     db: str = str(user_data_path("recollect") / "recollect.db")
     """Where memory is kept: the path of a SQLite file."""
+    key: str = ""
+    """The key or passphrase that encrypts the database."""
+    key_file: str = ""
+    """A file that holds it, in place of `key`."""
 
     embedder: str = "snowflake-arctic-embed-s"
     """What computes vectors: a model of `recollect models list`, a directory with model.onnx and
@@ -79,7 +86,7 @@ class Settings:
 
     def __repr__(self) -> str:
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
-        shown["embedder_key"] = "set" if self.embedder_key else ""
+        shown |= {name: "set" for name in SECRET if shown[name]}
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
@@ -109,6 +116,8 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
     """The settings: given ones first, then the environment's, then the defaults."""
     environment = os.environ if environment is None else environment
+    if overrides.get("key") or overrides.get("key_file"):  # a given one stands in place of either variable
+        overrides = {"key": "", "key_file": "", **overrides}
     values: dict[str, Any] = {}
     for field in fields(Settings):
         variable = PREFIX + field.name.upper()
@@ -121,6 +130,8 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
     if overrides:
         names = ", ".join(field.name for field in fields(Settings))
         raise SettingsError(f"There is no setting {min(overrides)!r}; there are {names}.")
+    if values.get("key") and values.get("key_file"):
+        raise SettingsError(f"{PREFIX}KEY and {PREFIX}KEY_FILE are both set: unset one of them.")
     return Settings(**values)
 
 

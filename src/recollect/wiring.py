@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from recollect import keys
 from recollect.errors import SettingsError
+from recollect.keys import Key
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.store import Store
@@ -29,24 +32,81 @@ def is_server(settings: Settings) -> bool:
     return settings.db.startswith(("postgresql://", "postgres://"))
 
 
+def address(settings: Settings) -> str:
+    """Where memory is kept, as it may be shown: without a password."""
+    return _admin().address(settings.db) if is_server(settings) else str(database_file(settings))
+
+
+def database_key(settings: Settings) -> Key | None:
+    """The key that the settings give, or name the file of."""
+    if settings.key_file:
+        return keys.from_file(Path(settings.key_file).expanduser())
+    return keys.from_text(settings.key) if settings.key else None
+
+
 def open_store(settings: Settings, clock: Clock | None = None) -> Store:
     """The store that `settings.db` names."""
     if is_server(settings):
         return _open_postgres(settings, clock or SystemClock())
     from recollect.stores.sqlite.backend import open_store
 
-    return open_store(database_file(settings), cache_bytes=settings.cache_mb * MiB)
+    path, key = database_file(settings), database_key(settings)
+    return open_store(path, cache_bytes=settings.cache_mb * MiB, key=key)
 
 
-def _open_postgres(settings: Settings, clock: Clock) -> Store:
+def create_database(settings: Settings) -> bool:
+    """Make the database and its schema; False when there was one already."""
+    if not is_server(settings):
+        new = not database_file(settings).exists()
+        open_store(settings).close()
+        return new
+    new = _admin().create_database(settings.db) or _admin().version(settings.db) is None
+    upgrade_database(settings)
+    return new
+
+
+def upgrade_database(settings: Settings) -> None:
+    """Bring the schema to this release's; a file does so whenever it is opened."""
+    if is_server(settings):
+        _admin().upgrade(settings.db, timeout=settings.db_timeout, clock=SystemClock())
+    else:
+        open_store(settings).close()
+
+
+def server_version(settings: Settings) -> str | None:
+    """The version of the schema in the server's database; None when there is none yet."""
+    return _admin().version(settings.db)
+
+
+def database_driver(settings: Settings) -> Any:
+    """What opens the database's file, which must not be empty, to look at it from outside."""
+    from recollect.stores.sqlite.backend import translated
+    from recollect.stores.sqlite.cipher import driver_for
+
+    path = database_file(settings)
+    with translated(path):
+        return driver_for(path, database_key(settings))
+
+
+def convert_database(settings: Settings, old: Key | None, new: Key | None) -> bool:
+    """Encrypt, rekey or decrypt the database's file; False when there is nothing to do."""
+    from recollect.stores.sqlite.convert import convert
+
+    return convert(database_file(settings), old, new)
+
+
+def _admin() -> Any:
     try:
-        from recollect.stores.postgres.backend import open_store
+        from recollect.stores.postgres import admin
     except ImportError as error:
         raise SettingsError(
             f"PostgreSQL needs its driver: pip install 'recollect[postgres]' ({error})."
         ) from None
+    return admin
 
-    return open_store(
+
+def _open_postgres(settings: Settings, clock: Clock) -> Store:
+    return _admin().open_store(
         settings.db,
         pool=settings.db_pool,
         timeout=settings.db_timeout,

@@ -9,8 +9,8 @@ from recollect import Memory, ScopedMemory
 from recollect.stores.sql.codec import encode_vector
 from tests.unit.support import OpenMemory, SwitchedEmbedder
 
-SECRET = "Xylophonist Quorblatt owes 73915 zorkmids"
-WORDS = ("xylophonist", "quorblatt", "73915", "zorkmids")
+SECRET = "Xylophonist Quorblatt owes 739g15 zorkmids"
+WORDS = ("xylophonist", "quorblatt", "739g15", "zorkmids")
 
 
 def left_in(path: Path, *needles: str | bytes) -> list[tuple[str, str | bytes]]:

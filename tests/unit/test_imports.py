@@ -16,25 +16,26 @@ ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
 KIT = BASE | {"settings", "limits", "workspace"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
-EDGE = CORE | {"memory", "scoped", "wiring", ROOT}
+EDGE = CORE | {"keys", "memory", "scoped", "wiring", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "model": {"errors"},
     "text": {"errors", "model"},
     "ports": {"errors", "model", "text"},
     "settings": {"errors", "model"},
+    "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "workspace": BASE | {"settings"},
     "record": KIT,
     "recall": KIT,
     "mine": KIT | {"record"},
     "tend": KIT | {"record", "mine", "recall"},  # the background drives the others
-    "stores": BASE,
+    "stores": BASE | {"keys"},
     "models": BASE,
     "scoped": CORE,
     "memory": CORE | {"scoped", "wiring"},  # Memory.open asks the wiring for its ports
     "asynchronous": CORE | {"scoped", "memory"},
-    "wiring": CORE | {"memory", "stores", "models"},
+    "wiring": CORE | {"keys", "memory", "stores", "models"},
     "agent": EDGE,
     "server": EDGE | {"agent"},
     "cli": EDGE | {"agent", "server", "bench"},

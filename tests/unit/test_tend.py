@@ -133,6 +133,6 @@ def test_a_conversation_with_nothing_in_it_is_nothing_to_tend(
     assert derek.counts() == {}
     derek.record("assistant", "", conversation="silent")
     derek.record("user", " \n\t", conversation="silent")
-    assert [outcome.done for outcome in memory.tend()] == [0, 0, 0, 0]
+    assert [outcome.done for outcome in memory.tend()] == [0, 0, 0, 0, 0]
     assert derek.counts() == {"conversation": 1, "turn": 2}
     assert embedder.seen == []

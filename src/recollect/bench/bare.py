@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect import wiring
 from recollect.bench.corpus import Query, Rows
+from recollect.settings import load
 
 BATCH = 1000
 TOP = 50
@@ -74,7 +76,7 @@ class BareCopy:
 
     def __init__(self, path: Path, product: Path) -> None:
         self._connection = connect(path)
-        source = connect(product)
+        source = wiring.database_driver(load(db=str(product))).connect(product)  # it may be encrypted
         for (statement,) in source.execute(
             "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
             f" AND name NOT GLOB '{_TEXTS}_*' ORDER BY rootpage = 0, type = 'index'"
@@ -102,7 +104,7 @@ class BareCopy:
         self._connection.close()
 
 
-def _rows(source: sqlite3.Connection, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _rows(source: Any, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     key = "rowid" if table == _TEXTS else "id" if table == "turns" else "doc"
     chosen = f"{key}, *" if table == _TEXTS else "*"
     cursor = source.execute(f"SELECT {chosen} FROM {table} ORDER BY {key}")

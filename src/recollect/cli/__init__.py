@@ -7,9 +7,9 @@ import typer
 from recollect.cli import (
     asking,
     bench,
-    database,
     demo,
     doctor,
+    encryption,
     memories,
     models,
     output,
@@ -50,7 +50,7 @@ app = new_app(
 )
 for _commands in (demo.app, turns.app, memories.app, asking.app, transfer.app, upkeep.app, doctor.app):
     app.add_typer(_commands)
-for _group in (person.goals, person.profile, upkeep.rebuild, models.app, database.app, bench.app):
+for _group in (person.goals, person.profile, upkeep.rebuild, models.app, encryption.app, bench.app):
     app.add_typer(_group)
 
 

@@ -1,6 +1,5 @@
 """recollect db."""
 
-import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +11,22 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
+from recollect.errors import RecollectError
+from recollect.settings import Settings
 from recollect.wiring import database_file
 
 app = new_app(
     "db",
     "The database itself: where it is, its schema, its soundness and size.",
     "recollect db path",
+    "recollect db create --db postgresql://me@server/memory",
     "recollect db check",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What can be seen of a database file from outside, without opening it as a memory.
+    """What can be seen of a database from outside, without opening it as a memory.
 
     With no schema, no problem and not empty, it is something else's.
     """
@@ -34,50 +36,75 @@ class Look:
     empty: bool = False
 
 
-def look(path: Path) -> Look:
+def look(settings: Settings) -> Look:
     """Read the schema's version; changes nothing."""
+    if wiring.is_server(settings):
+        try:
+            schema = wiring.server_version(settings)
+        except RecollectError as error:
+            return Look(problem=str(error))
+        return Look(schema, empty=schema is None)
+    path = database_file(settings)
+    if path.is_file() and not path.stat().st_size:
+        return Look(empty=True)
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        driver = wiring.database_driver(settings)
+    except RecollectError as error:
+        return Look(problem=str(error))
+    try:
+        with closing(driver.connect(path, read_only=True)) as connection:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return Look(empty=True)
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             return Look(schema=row[0] if row else None)
-    except sqlite3.OperationalError as error:
+    except driver.module.OperationalError as error:
         return Look() if "no such table" in str(error) else Look(problem=str(error))
-    except sqlite3.Error as error:
+    except driver.module.Error as error:
         return Look(problem=str(error))
 
 
 @command(app, "recollect db path", 'sqlite3 "$(recollect db path)" .schema')
 def path(here: Here) -> None:
-    """Print where the database is, or will be."""
-    file = database_file(here.settings)
-    here.answer({"path": str(file), "exists": file.exists()}, lambda: output.line(str(file)))
+    """Print where the database is, or will be; for a server its address, without the password."""
+    where = wiring.address(here.settings)
+    exists = (
+        look(here.settings).schema is not None if wiring.is_server(here.settings) else Path(where).exists()
+    )
+    here.answer({"path": where, "exists": exists}, lambda: output.line(where))
+
+
+@command(app, "recollect db create", "recollect db create --db postgresql://me@server/memory")
+def create(here: Here) -> None:
+    """Make the database: the file, or on a server the database, its roles and its tables."""
+    where = wiring.address(here.settings)
+    new = wiring.create_database(here.settings)
+    said = "was made." if new else "was there already."
+    here.answer({"path": where, "created": new}, lambda: output.line(f"{where} {said}"))
 
 
 @command(app, "recollect db migrate")
 def migrate(here: Here) -> None:
     """Bring the database to this release's schema; make it when there is none."""
-    file = database_file(here.settings)
-    before = look(file).schema if file.exists() else None
-    wiring.open_store(here.settings).close()
-    after = look(file).schema
+    where = wiring.address(here.settings)
+    before = look(here.settings).schema if wiring.is_server(here.settings) or Path(where).exists() else None
+    wiring.upgrade_database(here.settings)
+    after = look(here.settings).schema
     changed = "is already at" if before == after else f"went from {before or 'nothing'} to"
     here.answer(
-        {"path": str(file), "before": before, "after": after},
-        lambda: output.line(f"{file} {changed} schema {after}."),
+        {"path": where, "before": before, "after": after},
+        lambda: output.line(f"{where} {changed} schema {after}."),
     )
 
 
 @command(app, "recollect db check", "recollect db check --json | jq .problems")
 def check(here: Here) -> None:
     """Read the whole database and say what is wrong with it; exit code 1 when something is."""
-    file = here.existing_file()
+    where = here.existing()
     with closing(wiring.open_store(here.settings)) as store:
         problems = store.check()
     here.answer(
-        {"path": str(file), "ok": not problems, "problems": problems},
-        lambda: output.line("\n".join(problems) or f"{file} is sound."),
+        {"path": where, "ok": not problems, "problems": problems},
+        lambda: output.line("\n".join(problems) or f"{where} is sound."),
     )
     if problems:
         raise typer.Exit(FAILED)
@@ -86,7 +113,7 @@ def check(here: Here) -> None:
 @command(app, "recollect db stats")
 def stats(here: Here) -> None:
     """Sizes and row counts of the whole database, every user's together."""
-    here.existing_file()
+    here.existing()
     with closing(wiring.open_store(here.settings)) as store:
         found = store.stats()
     here.answer(found, lambda: output.table(("what", "value"), list(_flat(found))))

@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 
+from recollect import wiring
 from recollect.cli import models, output
 from recollect.cli.frame import Here, command
 from recollect.errors import RecollectError
@@ -66,7 +67,10 @@ class Stage:
     """Whether nobody else's memory is in that database."""
 
     def traces(self) -> int:
-        """How often something that was said can be found in the bytes of the files."""
+        """How often something that was said can be found in the bytes of the files; those of a server are
+        not ours to read."""
+        if wiring.is_server(self.settings):
+            return 0
         words = [self.code, "Hawaii", "10,000", "12,500"] if self.own else [self.code]
         path = database_file(self.settings)
         files = [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]
@@ -91,7 +95,7 @@ def demo(here: Here) -> None:
                 _forgetting(story, stage, mine)
             finally:
                 mine.forget(everything=True)
-        data = {"ok": True, "db": stage.settings.db, "embedder": stage.settings.embedder}
+        data = {"ok": True, "db": wiring.address(stage.settings), "embedder": stage.settings.embedder}
     data |= {"steps": story.steps, "seconds": round(perf_counter() - started, 2)}
     here.answer(data, lambda: output.line(f"Done in {data['seconds']:.1f} s."))
 

@@ -81,6 +81,9 @@ def _checks(here: Here) -> Iterator[Check]:
         yield Check("settings", "warn", f"{name} is no setting", "Correct or unset it.")
     yield Check("user", "ok", here.user)
     space = yield from _embedder(settings)
+    if wiring.is_server(settings):
+        yield from _server(settings, space)
+        return
     try:
         path = database_file(settings)
     except RecollectError as error:
@@ -157,7 +160,7 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
     if not path.exists():
         yield _absent(path)
         return
-    seen = database.look(path)
+    seen = database.look(settings)
     if seen.empty:  # opening it would make it a memory, which is not for us to do
         yield Check("database", "warn", f"{path} holds no memory yet", "If it is not meant to, change --db.")
         return
@@ -166,7 +169,8 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
         return
     yield Check("database", "ok", f"{path}, {_size(path) / MiB:.1f} MiB, schema {seen.schema}")
     yield from _privacy(path)
-    writing = _writing(path)
+    yield from _encryption(settings)
+    writing = _writing(settings, path)
     yield writing
     if writing.state == "fail":
         return
@@ -175,6 +179,42 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
             yield from _contents(store, space, _size(path))
     except RecollectError as error:
         yield Check("contents", "fail", str(error), "Restore it from a backup or an export.")
+
+
+def _server(settings: Settings, space: Space | None) -> Iterator[Check]:
+    seen = database.look(settings)
+    if seen.problem:
+        yield Check("database", "fail", seen.problem, "Correct --db or RECOLLECT_DB, or start the server.")
+        return
+    if seen.empty:
+        where = wiring.address(settings)
+        yield Check("database", "warn", f"{where} holds no memory yet", "Run `recollect db create`.")
+        return
+    yield from _encryption(settings)
+    try:
+        with closing(wiring.open_store(settings)) as store:
+            stats = store.stats()
+            size: int = stats["bytes"]
+            what = f"{stats['engine']}, {stats['path']}, {size / MiB:.1f} MiB, schema {seen.schema}"
+            yield Check("database", "ok", what)
+            yield _round_trip(store)
+            yield from _contents(store, space, size)
+    except RecollectError as error:
+        yield Check("contents", "fail", str(error), "Do what it says, or ask whoever runs the server.")
+
+
+def _round_trip(store: Store) -> Check:
+    """What one small question to the server takes."""
+    times: list[float] = []
+    for _ in range(QUERIES):
+        started = perf_counter()
+        store.active_space()
+        times.append((perf_counter() - started) * 1000)
+    middle = statistics.median(times)
+    detail = f"{middle:.1f} ms for a small question"
+    if middle > SLOW_MS:
+        return Check("server", "warn", detail, "Run Recollect nearer to its server.")
+    return Check("server", "ok", detail)
 
 
 def _unusable(settings: Settings, path: Path, seen: database.Look) -> Check:
@@ -207,13 +247,28 @@ def _absent(path: Path) -> Check:
     return Check("database", "ok", f"{path} does not exist yet; the first `recollect record` makes it")
 
 
-def _writing(path: Path) -> Check:
+def _encryption(settings: Settings) -> Iterator[Check]:
+    """Where the key is; what it is, nobody says."""
+    if settings.key:
+        yield Check("encryption", "ok", "on; the key is in RECOLLECT_KEY")
+    if settings.key_file:
+        file = Path(settings.key_file).expanduser()
+        mode = file.stat().st_mode & 0o777
+        if os.name == "posix" and mode & 0o077:
+            reason = f"on, but others on this machine may read the key in {file} (mode {mode:03o})"
+            yield Check("encryption", "warn", reason, f"Run `chmod 600 {shlex.quote(str(file))}`.")
+        else:
+            yield Check("encryption", "ok", f"on; the key is in {file}")
+
+
+def _writing(settings: Settings, path: Path) -> Check:
     """Whether the file can be written; SQLite itself is asked, and nothing is changed."""
+    driver = wiring.database_driver(settings)
     try:
-        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        with closing(driver.connect(path, seconds=BUSY_SECONDS)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
-    except sqlite3.Error as error:
+    except driver.module.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return Check(
                 "writing", "warn", f"somebody writes for over {BUSY_SECONDS:g} s", "Try again later."

@@ -118,16 +118,20 @@ class Here:
     @contextmanager
     def stored(self) -> Generator[ScopedMemory]:
         """The same for commands that need something to be there: they make no database."""
-        self.existing_file()
+        self.existing()
         with self.mine() as mine:
             yield mine
 
-    def existing_file(self, settings: Settings | None = None) -> Path:
-        """The database's file; `NotFound` when there is none."""
-        path = wiring.database_file(settings or self.settings)
-        if not path.exists() or (path.is_file() and not path.stat().st_size):
-            raise NotFound(f"There is no database at {path} yet; the first `recollect record` makes it.")
-        return path
+    def existing(self, settings: Settings | None = None) -> str:
+        """Where the database is; `NotFound` when there is none."""
+        settings = settings or self.settings
+        where = wiring.address(settings)
+        if wiring.is_server(settings):
+            if wiring.server_version(settings) is None:
+                raise NotFound(f"There is no memory in {where} yet; make it with `recollect db create`.")
+        elif not (path := Path(where)).exists() or (path.is_file() and not path.stat().st_size):
+            raise NotFound(f"There is no database at {where} yet; the first `recollect record` makes it.")
+        return where
 
     def answer(self, data: Any, human: Callable[[], None]) -> None:
         """Print the result: as JSON when that was asked for, else the way people read it."""

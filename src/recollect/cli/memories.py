@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from recollect import wiring
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import NotFound
@@ -112,7 +113,7 @@ def forget(
     place = _place(here, id, everything)
     if not (yes or dry_run or id or sys.stdin.isatty()):
         raise typer.BadParameter("nobody is here to be asked: add --yes to mean it.", param_hint="--yes")
-    here.existing_file()
+    here.existing()
     with here.memory() as memory:
         if dry_run or not id:
             would_go = _would_go(memory.store.user(here.user), id, with_sources, place)
@@ -182,7 +183,7 @@ def _tell_dry(here: Here, would_go: dict[str, int]) -> None:
 
 def _question(here: Here, place: dict[str, str], would_go: dict[str, int]) -> str:
     if not place:
-        what = f"everything {here.user} ever stored in {here.settings.db}"
+        what = f"everything {here.user} ever stored in {wiring.address(here.settings)}"
     else:
         ((name, value),) = place.items()
         what = f"all of the {name} {value!r} and what was derived from it alone"

@@ -129,6 +129,7 @@ def _tell(here: Here, taken: Imported) -> None:
     app,
     "recollect copy memory.db backup.db",
     "recollect copy memory.db hers.db --user anna",
+    "recollect copy memory.db postgresql://me@server/memory",
     "recollect copy memory.db backup.db --json | jq .verified",
 )
 def copy(
@@ -141,12 +142,14 @@ def copy(
     What is written or forgotten meanwhile is copied as well. Stopped half way, it goes on when run again;
     run again later, it brings the copy up to date. A target that holds something else of a user is refused.
     """
-    here.existing_file(here.settings_with(db=source))
-    if Path(source).resolve() == Path(target).resolve():
+    settings = here.settings_with(db=source), here.settings_with(db=target)
+    here.existing(settings[0])
+    source, target = map(wiring.address, settings)
+    if source == target or Path(source).resolve() == Path(target).resolve():
         raise Invalid("A database cannot be copied to itself: give another one to copy to.")
     with (
-        closing(wiring.open_store(here.settings_with(db=source))) as old,
-        closing(wiring.open_store(here.settings_with(db=target))) as new,
+        closing(wiring.open_store(settings[0])) as old,
+        closing(wiring.open_store(settings[1])) as new,
     ):
         copied = copy_store(old, new, here.options.user, lambda done, of: here.progress("Copying", done, of))
     here.answer(

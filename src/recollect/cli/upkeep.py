@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
@@ -40,7 +41,7 @@ def tend(
     if once + forever + dry_run > 1:
         raise typer.BadParameter("give only one of --once, --forever and --dry-run.", param_hint="--once")
     if dry_run:
-        here.existing_file()
+        here.existing()
     with here.memory() as memory:
         if dry_run:
             waiting = waits(memory)
@@ -80,7 +81,9 @@ def _forever(here: Here, memory: Memory) -> list[Outcome]:
         # different models would chase each other.
         memory.store.add_space(memory.embedder.space)
     with _termination() as ending:
-        here.note(f"Tending {here.settings.db} every {memory.settings.tend_seconds:g} s; Ctrl-C ends it.")
+        here.note(
+            f"Tending {wiring.address(here.settings)} every {memory.settings.tend_seconds:g} s; Ctrl-C ends it."
+        )
         while True:
             for new in _once(here, memory):
                 old = total.get(new.job, Outcome(new.job, 0, 0.0))

@@ -3,25 +3,42 @@
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from sqlalchemy import URL, Connection, Engine, Select, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
+from recollect.errors import (
+    RecollectError,
+    SchemaMismatch,
+    SettingsError,
+    StoreCorrupt,
+    StoreError,
+    StoreUnavailable,
+)
+from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.store import SqlStore
+from recollect.stores.sqlite.cipher import (
+    NOT_OURS,
+    PAGE_SIZE,
+    Driver,
+    driver_for,
+    errors,
+    not_a_database,
+)
 from recollect.stores.sqlite.commit import GroupCommit, execute, roll_back
 from recollect.stores.sqlite.search import Searcher
 from recollect.stores.sqlite.text import add_text, clear_text, create_text, remove_text, text_disagreements
 
 T = TypeVar("T")
 
-PAGE_SIZE = 8192
 BUSY_SECONDS = 30
 SCRUB_PATIENCE_MS = 500
 SMALLEST = 512
@@ -37,33 +54,36 @@ _PRAGMAS = (
 )
 
 
-def open_store(path: Path, *, cache_bytes: int) -> SqlStore:
-    """The store in this file; the file and its schema are made when missing."""
-    return SqlStore(SqliteBackend(path, cache_bytes))
+def open_store(path: Path, *, cache_bytes: int, key: Key | None = None) -> SqlStore:
+    """The store in this file; the file and its schema are made when missing. With a key it is encrypted."""
+    return SqlStore(SqliteBackend(path, cache_bytes, key))
 
 
 class SqliteBackend:
     """Implements `stores.sql.backend.Backend`."""
 
-    def __init__(self, path: Path, cache_bytes: int) -> None:
+    def __init__(self, path: Path, cache_bytes: int, key: Key | None = None) -> None:
         self._path = path
-        with _translated(path):
+        with translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _refuse_scrap(path)
-            _refuse_foreign(path)
+            _refuse_mixing(path, encrypted=key is not None)
             if not path.exists():
                 path.touch(mode=0o600)  # memories are nobody else's to read; the log inherits it
-            self._engine = _engine(path)
+            self._driver = driver_for(path, key)
+            _refuse_foreign(path, self._driver)
+            self._engine = _engine(path, self._driver)
             _migrate(self._engine)
         self._commits = GroupCommit(self._engine.connect)
         self._searcher = Searcher(cache_bytes)
         self._closed = False
         watch(self)
+        _backends.add(self)
 
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         self._check_open()
-        with _translated(self._path), self._engine.connect() as connection:
+        with translated(self._path), self._engine.connect() as connection:
             execute(connection, "BEGIN")
             try:
                 yield connection
@@ -75,7 +95,7 @@ class SqliteBackend:
 
     def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
         self._check_open()
-        with _translated(self._path):
+        with translated(self._path):
             return self._commits.run(work)
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:
@@ -108,8 +128,8 @@ class SqliteBackend:
         row, but not the copy that was left behind when the row had moved to another page before; only
         VACUUM leaves no such copies. The log keeps every old page until it is truncated.
         """
-        with _translated(self._path):
-            return self._commits.alone(_scrub)
+        with translated(self._path):
+            return self._commits.alone(partial(_scrub, in_memory=self._driver.encrypted))
 
     def maintain(self) -> int:
         return 0
@@ -117,17 +137,20 @@ class SqliteBackend:
     def stats(self) -> dict[str, Any]:
         files = [self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))]
         return {
-            "engine": f"SQLite {sqlite3.sqlite_version}",
+            "engine": self._driver.engine,
             "path": str(self._path),
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
             "cached_bytes": self._searcher.cached_bytes,
         }
 
     def check(self) -> Iterator[str]:
-        with self.read() as connection:
-            for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+        self._check_open()
+        # A used connection may go by an older state of FTS5 and find damage where there is none.
+        with translated(self._path), closing(self._driver.connect(self._path)) as fresh:
+            for (line,) in fresh.execute("PRAGMA integrity_check"):
                 if line != "ok":
                     yield line
+        with self.read() as connection:
             for what, count in text_disagreements(connection):
                 yield f"{count:,} {what}: run `recollect rebuild text`."
         yield from self._check_text()
@@ -154,9 +177,31 @@ class SqliteBackend:
     def after_fork(self) -> None:
         self._commits.resume()
 
+    def holds(self, path: Path) -> bool:
+        """Whether this file is open here."""
+        return not self._closed and self._path.exists() and path.exists() and self._path.samefile(path)
+
+    @property
+    def encrypted(self) -> bool:
+        return self._driver.encrypted
+
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The memory was closed: open it again.")
+
+
+_backends: WeakSet[SqliteBackend] = WeakSet()
+
+
+def open_here(path: Path) -> list[SqliteBackend]:
+    """Who in this process has the file open."""
+    return [backend for backend in list(_backends) if backend.holds(path)]
+
+
+def _refuse_mixing(path: Path, *, encrypted: bool) -> None:
+    """sqlite3 and SQLCipher on the same file in one process would end each other's locks."""
+    if any(backend.encrypted != encrypted for backend in open_here(path)):
+        raise SettingsError(f"{path} is open here already, {'without' if encrypted else 'with'} a key.")
 
 
 def _migrate(engine: Engine) -> None:
@@ -179,33 +224,33 @@ def _migrate(engine: Engine) -> None:
 def _refuse_scrap(path: Path) -> None:
     """SQLite would take a file of a few bytes for an empty database and write over it."""
     if path.is_file() and 0 < path.stat().st_size < SMALLEST:
-        kind, message = _MEANING[sqlite3.SQLITE_NOTADB]
-        raise kind(f"{path} {message}")
+        raise StoreCorrupt(f"{path} {NOT_OURS}")
 
 
-def _refuse_foreign(path: Path) -> None:
+def _refuse_foreign(path: Path, driver: Driver) -> None:
     """Another program's database stays as it is: looked at before a connection of ours sets its journal.
     One in that journal mode already may not be readable this way; the migration will look again."""
     if not path.is_file() or not path.stat().st_size:
         return
     names: set[str] = set()
     with (
-        suppress(sqlite3.OperationalError),
-        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as look,
+        suppress(driver.module.OperationalError),
+        closing(driver.connect(path, read_only=True)) as look,
     ):
         names = {name for (name,) in look.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if names and "alembic_version" not in names:
         raise SchemaMismatch(f"{path} holds tables of something else. Give another path.")
 
 
-def _scrub(connection: Connection) -> bool:
+def _scrub(connection: Connection, *, in_memory: bool) -> bool:
     connection.detach()  # what is set here is not for others
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
     if not _truncate_log(connection):
         return False  # somebody reads an old state: try again before doing the work in vain
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
     connection.exec_driver_sql("INSERT INTO texts(texts) VALUES ('optimize')")
-    connection.exec_driver_sql("PRAGMA temp_store = FILE")  # the whole file goes through it
+    if not in_memory:  # SQLCipher leaves temporary files in the clear, and VACUUM by way of one does damage
+        connection.exec_driver_sql("PRAGMA temp_store = FILE")  # the whole file goes through it
     connection.exec_driver_sql("VACUUM")
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
     return _truncate_log(connection)
@@ -216,29 +261,27 @@ def _truncate_log(connection: Connection) -> bool:
     return not busy
 
 
-def _engine(path: Path) -> Engine:
+def _engine(path: Path, driver: Driver) -> Engine:
     engine = create_engine(
         URL.create("sqlite+pysqlite", database=str(path.absolute())),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
+        module=driver.module,
         connect_args={"timeout": BUSY_SECONDS},
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=8,
         max_overflow=-1,
     )
 
-    def prepare(connection: sqlite3.Connection, _: Any) -> None:
+    def prepare(connection: Any, _: Any) -> None:
+        driver.unlock(connection)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
 
-    event.listen(engine, "connect", prepare)
+    event.listen(engine, "connect", prepare, insert=True)  # the key comes before anything else
     return engine
 
 
 _MEANING: dict[int, tuple[type[StoreError], str]] = {
-    sqlite3.SQLITE_NOTADB: (
-        StoreCorrupt,
-        "is not a Recollect database. Nothing was changed; give another path.",
-    ),
     sqlite3.SQLITE_CORRUPT: (
         StoreCorrupt,
         (
@@ -261,21 +304,23 @@ _MEANING: dict[int, tuple[type[StoreError], str]] = {
 
 
 @contextmanager
-def _translated(path: Path) -> Generator[None]:
+def translated(path: Path) -> Generator[None]:
     """SQLite's errors in our words."""
     try:
         yield
     except DBAPIError as error:
         raise _error(path, error.orig) from error
-    except sqlite3.Error as error:
+    except errors("Error") as error:
         raise _error(path, error) from error
     except OSError as error:
         raise StoreUnavailable(f"{path} could not be opened: {error.strerror}.") from error
 
 
-def _error(path: Path, error: BaseException | None) -> StoreError:
+def _error(path: Path, error: BaseException | None) -> RecollectError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if not code and isinstance(error, sqlite3.OperationalError):
+    if code == sqlite3.SQLITE_NOTADB:
+        return not_a_database(path, error)
+    if not code and isinstance(error, errors("OperationalError")):
         code = sqlite3.SQLITE_CORRUPT  # Python's own: stored text that is not UTF-8
     kind, message = _MEANING.get(code, (StoreError, f"failed: {error}."))
     return kind(f"{path} {message}")

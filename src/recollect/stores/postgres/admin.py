@@ -1,0 +1,66 @@
+"""What operators do to a database from outside: make it, look at it, bring it up to date."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL, make_url
+
+from recollect.ports.clock import Clock
+from recollect.stores.postgres import failures
+from recollect.stores.postgres.backend import PostgresBackend, open_store
+from recollect.stores.postgres.session import CONNECT_SECONDS
+
+__all__ = ["address", "create_database", "open_store", "upgrade", "version"]
+
+MAINTENANCE = "postgres"
+"""The database that every server has."""
+
+
+def address(url: str) -> str:
+    """The database's address, without its password."""
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def create_database(url: str) -> bool:
+    """Make an empty database of that name; False when there is one already."""
+    target = make_url(url)
+    with _connected(target.set(database=MAINTENANCE)) as connection:
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (target.database,))
+        if known.fetchone() is not None:
+            return False
+        name = sql.Identifier(target.database or "")
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+    return True
+
+
+def version(url: str) -> str | None:
+    """The schema's version; None when there is none yet."""
+    with _connected(make_url(url)) as connection:
+        known = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
+        if known is None or known[0] is None:
+            return None
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return row[0] if row else None
+
+
+def upgrade(url: str, *, timeout: float, clock: Clock) -> None:
+    """Bring the schema to this release's; make it when there is none."""
+    backend = PostgresBackend(url, pool=1, timeout=timeout, index_over=0, clock=clock)
+    try:
+        backend.prepare(upgrade=True)
+    finally:
+        backend.close()
+
+
+@contextmanager
+def _connected(url: URL) -> Generator[psycopg.Connection[Any]]:
+    """A plain connection, whose failures are told in our words."""
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    try:
+        with psycopg.connect(plain, autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
+            yield connection
+    except psycopg.Error as error:
+        raise failures.translated(error, url.render_as_string(hide_password=True)) from error
