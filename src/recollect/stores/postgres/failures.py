@@ -83,6 +83,11 @@ def connection_lost(error: BaseException) -> bool:
     return _state(error).startswith(_GONE)
 
 
+def starting(error: BaseException) -> bool:
+    """Whether the server is there, but not yet ready, or for the last time."""
+    return _state(error) == "57P03"
+
+
 def may_pass(error: BaseException) -> bool:
     """Whether the same work may succeed when it is run again."""
     return connection_lost(error) or _state(error) in _AGAIN

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import psycopg
@@ -29,10 +30,11 @@ _ALIVE = {
     "keepalives_count": 3,
 }
 """How a server is noticed that does not even say that it is gone, in seconds."""
-PAUSES = (0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2)
-"""Seconds to wait before each further try of what may pass: a restart of the server takes a few."""
+PAUSES = (0, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds to wait before each further try of what may pass; the last of them again and again."""
 PATIENCE = 10.0
-"""Seconds after which nothing is tried again, however few tries there were."""
+"""Seconds that a server may be gone before that is told. One that says that it is starting is given as
+long as a statement: recovering from a crash takes a while."""
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITERS = 0x7265636F6C6C6563
@@ -48,12 +50,10 @@ _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid
 class Sessions:
     """Transactions on one database, from a pool of connections."""
 
-    def __init__(
-        self, url: URL, *, pool: int, timeout: float, pause: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, url: URL, *, pool: int, timeout: float) -> None:
         self.where = _address(url)
         self.engine = _engine(url, pool, timeout)
-        self._pause = pause
+        self._timeout = timeout
         self._process = os.getpid()
         self._closed = False
         self._lost = 0.0
@@ -109,17 +109,19 @@ class Sessions:
 
     def _persist(self, step: Callable[[], T]) -> T:
         """What `step` returns, tried again for a while when what fails it may pass."""
-        end = time.monotonic() + PATIENCE
-        for pause in PAUSES:
+        begun = time.monotonic()
+        pauses = chain(PAUSES, repeat(PAUSES[-1]))
+        while True:
             try:
                 return step()
             except (*failures.FAILURES, StoreUnavailable) as error:
+                now, pause = time.monotonic(), next(pauses)
                 if failures.connection_lost(error):
-                    self._lost = time.monotonic()
-                if not failures.may_pass(error) or time.monotonic() + pause > end:
+                    self._lost = now
+                patience = self._timeout if failures.starting(error) else min(PATIENCE, self._timeout)
+                if not failures.may_pass(error) or now + pause > begun + patience:
                     raise
-                self._pause(pause)
-        return step()
+                time.sleep(pause)
 
     def _begun(self, opening: str) -> tuple[Connection, str]:
         """A connection in a new transaction, and what its opening answered."""
@@ -200,11 +202,11 @@ def _committed_unheard(connection: Connection) -> psycopg.Error | None:
 @contextmanager
 def _ended(connection: Connection) -> Generator[None]:
     """Gives the connection back with its transaction ended, or not at all."""
+    raw = driver(connection)  # which the connection does not give any more once it is lost
     try:
         yield
     finally:
         try:
-            raw = driver(connection)
             if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 raw.execute("ROLLBACK")
         except BaseException as error:
