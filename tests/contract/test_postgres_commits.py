@@ -98,13 +98,16 @@ def test_a_snapshot_that_is_cut_says_so(proxy: Proxy) -> None:
     """The state it showed is not to be had again."""
     store = opened(proxy.url)
     store.user("alice").apply([said(3)])
-    with (
-        pytest.raises(StoreUnavailable, match="cannot be reached"),
-        store.user("alice").snapshot() as view,
-    ):
-        assert view.count(Turn) == 3
-        proxy.cut_at(b"FROM turns", "before")
-        view.count(Turn)
+
+
+    def copied() -> None:
+        with store.user("alice").snapshot() as view:
+            assert view.count(Turn) == 3
+            proxy.cut_at(b"FROM turns", "before")
+            view.count(Turn)
+
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        copied()
     assert store.user("alice").count(Turn) == 3
     store.close()
 
@@ -133,7 +136,9 @@ def test_the_number_of_a_forgotten_transaction_is_somebody_elses(server: Server,
     store.close()
 
 
-def test_a_server_that_is_gone_for_good(database: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_gone_for_good(
+    database: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(session, "PATIENCE", 1.0)
     emptied(database)
     store = opened(database)
@@ -149,7 +154,7 @@ def test_a_server_that_is_gone_for_good(database: str, server: Server, monkeypat
             store.check,
         ):
             begun = monotonic()
-            with pytest.raises(StoreUnavailable, match="cannot be reached. Check that it runs"):
+            with pytest.raises(StoreUnavailable, match="cannot be reached"):
                 step()
             assert monotonic() - begun < 5
     finally:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from time import sleep
 
 import psycopg
@@ -69,10 +70,10 @@ def test_a_killed_server_under_load(store: Store, server: Server) -> None:
     def killed() -> None:
         server.kill()
         for _ in range(100):
-            try:
-                return server.start()
-            except subprocess.CalledProcessError:  # its processes are still going, or its file is there
-                sleep(0.1)
+            with suppress(subprocess.CalledProcessError):  # its processes are still going
+                server.start()
+                break
+            sleep(0.1)
 
     under_load(store, killed).verify()
 

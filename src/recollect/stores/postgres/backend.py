@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, make_url
+from sqlalchemy import URL, Connection, Select, make_url
+from sqlalchemy.exc import ArgumentError
 
-from recollect.errors import SchemaMismatch
+from recollect.errors import SchemaMismatch, SettingsError
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import objects, upkeep
@@ -27,7 +28,11 @@ _LOCK = 0x7265636F6C6C6564
 def open_store(url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> SqlStore:
     """The store in this database. Its schema is made when the database is empty."""
     backend = PostgresBackend(url, pool=pool, timeout=timeout, index_over=index_over, clock=clock)
-    backend.prepare()
+    try:
+        backend.prepare()
+    except BaseException:
+        backend.close()
+        raise
     return SqlStore(backend)
 
 
@@ -35,38 +40,37 @@ class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
     def __init__(self, url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> None:
-        self._sessions = Sessions(make_url(url), pool=pool, timeout=timeout)
+        self._sessions = Sessions(_parsed(url), pool=pool, timeout=timeout)
         self._index_over = index_over
         self._clock = clock
         watch(self._sessions)
 
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
-        if self._sessions.apart(_is_ready):
+        sessions = self._sessions
+        if sessions.again(lambda: sessions.apart(_is_ready)):
             return
-        self._sessions.apart(lambda connection: self._migrate(connection, upgrade))
+        sessions.again(lambda: sessions.apart(lambda connection: self._migrate(connection, upgrade)))
         self._sessions.engine.dispose()  # connections made before do not know vectors
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
+        """What is cut off is undone with its connection, and begun again where it stopped."""
         run = connection.exec_driver_sql
+        run("SET statement_timeout = 0")
         run(f"SELECT pg_advisory_lock({_LOCK})")
-        try:
-            run("SET statement_timeout = 0")
-            found = migrate.version(connection)
-            if found is None:
-                _in_transaction(connection, lambda: objects.create(connection))
-            elif found != migrate.HEAD:
-                if not upgrade and found < migrate.HEAD:
-                    raise SchemaMismatch(
-                        f"The database has schema {found}, this release needs {migrate.HEAD}: "
-                        "run `recollect db migrate`."
-                    )
-                _in_transaction(connection, lambda: migrate.upgrade(connection))
-            if not _is_ready(connection):
-                for step in objects.partition_steps(self._clock.now()):
-                    _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
-        finally:
-            run(f"SELECT pg_advisory_unlock({_LOCK})")
+        found = migrate.version(connection)
+        if found is None:
+            _in_transaction(connection, lambda: objects.create(connection))
+        elif found != migrate.HEAD:
+            if not upgrade and found < migrate.HEAD:
+                raise SchemaMismatch(
+                    f"The database has schema {found}, this release needs {migrate.HEAD}: "
+                    "run `recollect db migrate`."
+                )
+            _in_transaction(connection, lambda: migrate.upgrade(connection))
+        if not _is_ready(connection):
+            for step in objects.partition_steps(self._clock.now()):
+                _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
 
     def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         return self._sessions.read(user)
@@ -122,6 +126,16 @@ class PostgresBackend:
         self._sessions.close()
 
 
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        raise SettingsError(
+            "That is no address of a database: write postgresql://user:password@host:5432/database, with "
+            "special characters of the password percent-encoded."
+        ) from None  # what it was caused by quotes the address
+
+
 def _is_ready(connection: Connection) -> bool:
     if migrate.version(connection) != migrate.HEAD:
         return False
@@ -131,9 +145,5 @@ def _is_ready(connection: Connection) -> bool:
 
 def _in_transaction(connection: Connection, work: Callable[[], Any]) -> None:
     connection.exec_driver_sql("BEGIN")
-    try:
-        work()
-        connection.exec_driver_sql("COMMIT")
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
+    work()
+    connection.exec_driver_sql("COMMIT")

@@ -64,8 +64,16 @@ def create(connection: Connection) -> None:
 def _create_role(connection: Connection, role: str) -> None:
     known = "SELECT 1 FROM pg_roles WHERE rolname = %s"
     if connection.exec_driver_sql(known, (role,)).first() is None:
-        connection.exec_driver_sql(f"CREATE ROLE {role} NOLOGIN")
-    member = "SELECT pg_has_role(current_user, %s, 'SET')"
+        # All databases of a server share it, and another may just be making it.
+        connection.exec_driver_sql(
+            f"DO $$ BEGIN CREATE ROLE {role} NOLOGIN; "
+            "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+        )
+    # Until PostgreSQL 15 every member could.
+    member = (
+        "SELECT pg_has_role(current_user, %s, "
+        "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)"
+    )
     if not connection.exec_driver_sql(member, (role,)).scalar_one():
         connection.exec_driver_sql(f"GRANT {role} TO CURRENT_USER")
 

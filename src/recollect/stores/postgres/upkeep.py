@@ -7,6 +7,7 @@ from psycopg.errors import LockNotAvailable
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from recollect.errors import StoreUnavailable
 from recollect.stores.postgres import objects
 from recollect.stores.sql import schema
 
@@ -15,6 +16,11 @@ SCRUB_PATIENCE = "2s"
 
 _UNPARTITIONED = ("users",)
 _AUDIT_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit'::regclass"
+
+_OWNS = """
+SELECT bool_and(pg_has_role(current_user, relowner, 'USAGE')) FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
+"""
 
 _LARGE = """
 SELECT u.user_id, u.number, s.id AS space, s.dimensions
@@ -35,8 +41,13 @@ def scrub(connection: Connection, number: int) -> bool:
     run("SET statement_timeout = 0")
     run(f"SET lock_timeout = '{SCRUB_PATIENCE}'")
     audit = [name for (name,) in run(_AUDIT_PARTITIONS)]
+    tables = [*(objects.partition(t, number) for t in objects.PARTITIONED), *_UNPARTITIONED, *audit]
+    if not run(_OWNS, (tables,)).scalar():  # the server would merely warn, and leave the bytes
+        raise StoreUnavailable(
+            "Only the owner of the database's tables can scrub them: run `recollect tend` as that login."
+        )
     try:
-        for table in (*(objects.partition(t, number) for t in objects.PARTITIONED), *_UNPARTITIONED, *audit):
+        for table in tables:
             run(f"VACUUM (FULL) {table}")
     except OperationalError as error:
         if isinstance(error.orig, LockNotAvailable):
