@@ -14,7 +14,7 @@ from recollect.stores.sql import rows
 
 
 def _of_anybody(table: Table) -> ColumnElement[bool]:
-    return bindparam(rows._USER).is_not(None)
+    return (table.c.user_id == bindparam(rows._USER)).is_not(None)
 
 
 rows._of_user = _of_anybody
@@ -43,7 +43,9 @@ def seen(user: UserStore) -> dict[str, Any]:
     """Everything there is to see."""
     return {
         "records": sorted(f"{kind.kind} {r.id}" for kind in RECORD_TYPES for r in user.find(kind)),
-        "got": sorted(r.id for kind in RECORD_TYPES for r in user.get(kind, ["sample", "bobs", "t-bob"])),
+        "got": sorted(
+            r.id for kind in RECORD_TYPES for r in user.get(kind, [f"sample-{kind.kind}", "bobs", "t-bob"])
+        ),
         "counted": sum(user.count(kind) for kind in RECORD_TYPES),
         "words": sorted(c.owner for c in user.search(question("budget"))),
         "vectors": sorted(c.owner for c in user.search(question(vector=axis(0)))),

@@ -99,7 +99,6 @@ def test_a_snapshot_that_is_cut_says_so(proxy: Proxy) -> None:
     store = opened(proxy.url)
     store.user("alice").apply([said(3)])
 
-
     def copied() -> None:
         with store.user("alice").snapshot() as view:
             assert view.count(Turn) == 3

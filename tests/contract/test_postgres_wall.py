@@ -11,14 +11,14 @@ import psycopg
 import pytest
 from sqlalchemy import Connection
 
-from recollect.errors import StoreUnavailable
+from recollect.errors import StoreError, StoreUnavailable
 from recollect.model.changes import Put, Remove, Revise
 from recollect.model.records import RECORD_TYPES, Fact, Turn
 from recollect.ports.store import Store
 from recollect.stores.postgres import objects
 from recollect.testing.store_samples import SPACE, START, append, axis, draft, fact, put, question, sample
 from recollect.testing.store_suite import found
-from tests.contract.postgres import emptied, new_database, opened, started
+from tests.contract.postgres import new_database, opened, started
 
 pytestmark = pytest.mark.engine
 
@@ -39,10 +39,9 @@ def database() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def store(database: str) -> Iterator[Store]:
     """Alice and Bob, who have the same of everything."""
-    emptied(database)
     store = opened(database)
     store.add_space(SPACE)
     for name, own in (("alice", "mine"), ("bob", "bobs")):
@@ -50,7 +49,7 @@ def store(database: str) -> Iterator[Store]:
         turn = draft(f"budget of {name}", id=f"t-{name}", conversation=f"of {name}", vector=axis(0))
         record = fact(own, f"budget {name}", sources=(f"t-{name}",))
         user.apply([append(turn), put(record, axis(1)), put(fact(f"{own}-waiting", f"waits {name}"))], SPACE)
-        user.apply([Put(sample(kind)) for kind in RECORD_TYPES])
+        user.apply([Put(sample(kind, f"sample-{kind.kind}")) for kind in RECORD_TYPES])
         user.touch({own: ("fact", 1, START)})
         user.apply([Put(fact("gone")), Remove("fact", ("gone",))])
     yield store
@@ -85,30 +84,6 @@ def within(store: Store, user: str, statement: str, *values: Any) -> Any:
     return answers[0]
 
 
-def test_a_forgotten_filter_shows_and_changes_nothing_of_anothers(store: Store, database: str) -> None:
-    before = contents(database, "bob")
-    assert all(before.values()), "every table is tried"
-    done = subprocess.run(
-        [sys.executable, str(UNFILTERED), database],
-        env={"PYTHONPATH": str(SRC)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    seen, afterwards = (json.loads(line) for line in done.stdout.splitlines())
-    assert seen["words"] == ["mine", "t-alice"]
-    assert seen["vectors"] == ["mine", "t-alice"]
-    assert seen["counted"] == len(seen["records"]) == len(RECORD_TYPES) + 4
-    assert not [what for what in seen["records"] if "bob" in what]
-    assert seen["got"] == ["sample"] * len(RECORD_TYPES)
-    assert not [id for id in seen["feed"] if "bob" in id]
-    assert (seen["usage"], seen["chunks"], seen["derived"]) == (["mine"], ["mine"], ["mine"])
-    assert seen["waiting"] == ["waits alice"]
-    assert not any(afterwards.values()), "she could erase herself"
-    assert contents(database, "bob") == before
-
-
 def test_every_table_with_users_has_its_wall(store: Store, database: str) -> None:
     tables = {name for (name,) in asked(database, WITH_USERS)}
     assert tables == set(objects.OWNED)
@@ -140,12 +115,10 @@ def test_the_roles_have_no_rights_beyond(store: Store, database: str) -> None:
     shared = f"SELECT c.relname FROM pg_class c WHERE {OURS} AND NOT c.relispartition AND {rights}"
     reached = {name for (name,) in asked(database, shared.format(role=objects.APP))}
     assert reached == {*objects.OWNED, "spaces", "meta", "erasures", "alembic_version"}
-    above = f"SELECT rolname FROM pg_roles WHERE rolname LIKE 'recollect%' AND {{}}"
-    assert asked(database, above.format("(rolsuper OR rolbypassrls OR rolcreaterole OR rolcanlogin)")) == []
-    definers = "SELECT proname, proowner::regrole::text FROM pg_proc WHERE prosecdef AND pronamespace > 16384"
-    assert asked(database, definers.replace("> 16384", "= 'public'::regnamespace")) == [
-        ("recollect_matches", objects.WORKER)
-    ]
+    above = "rolsuper OR rolbypassrls OR rolcreaterole OR rolcanlogin"
+    assert asked(database, f"SELECT 1 FROM pg_roles WHERE rolname LIKE 'recollect%' AND ({above})") == []
+    definers = "SELECT proname, proowner::regrole::text FROM pg_proc WHERE prosecdef"
+    assert asked(database, definers) == [("recollect_matches", objects.WORKER)]
     create = f"SELECT has_schema_privilege('{objects.WORKER}', 'public', 'CREATE')"
     assert asked(database, create) == [(False,)]
 
@@ -160,9 +133,9 @@ def test_statements_without_a_filter(store: Store, database: str, table: str) ->
     assert within(store, "nobody", f"SELECT * FROM {table}") == []
     with pytest.raises(StoreUnavailable, match="row-level security"):
         within(store, "alice", f"UPDATE {table} SET user_id = 'bob'")
-    given = f"INSERT INTO {table} SELECT * FROM {table}"
+    as_bobs = f"""SELECT (jsonb_populate_record(t, '{{"user_id": "bob"}}')).* FROM {table} t"""
     with pytest.raises(StoreUnavailable, match="row-level security"):
-        within(store, "nobody", f"WITH t AS (SELECT set_config('recollect.user', 'eve', true)) {given}")
+        within(store, "alice", f"INSERT INTO {table} {as_bobs}")
 
 
 @pytest.mark.parametrize("table", [*objects.PARTITIONED, "audit_other"])
@@ -171,23 +144,25 @@ def test_no_way_around_by_a_partition(store: Store, table: str) -> None:
     for statement in (f"SELECT * FROM {part}", f"DELETE FROM {part}", f"TRUNCATE {table}"):
         with pytest.raises(StoreUnavailable, match="permission denied"):
             within(store, "alice", statement)
-    for table in ("pg_statistic", "pg_authid", "leases"):
+    for other in ("pg_statistic", "pg_authid", "leases"):
         with pytest.raises(StoreUnavailable, match="permission denied"):
-            within(store, "alice", f"SELECT * FROM {table}")
+            within(store, "alice", f"SELECT * FROM {other}")
 
 
 def test_no_statistics_of_content(store: Store, database: str) -> None:
-    asked(database, "SELECT set_config('default_statistics_target', '100', false)")
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("ANALYZE")
-    kept = "SELECT DISTINCT attname FROM pg_stats WHERE schemaname = 'public'"
-    columns = {name for (name,) in asked(database, kept)}
-    assert "seq" in columns
-    assert not columns & {"content", "title", "name", "input", "output", "vector", "terms", "details"}
-    assert not columns & {"user_id", "conversation", "target", "owner", "aliases", "description"}
+    kept = """
+        SELECT DISTINCT s.attname FROM pg_stats s
+        JOIN pg_attribute a ON a.attrelid = s.tablename::regclass AND a.attname = s.attname
+        WHERE s.schemaname = 'public' AND s.tablename NOT IN ('alembic_version', 'erasures', 'meta', 'spaces')
+        AND a.atttypid::regtype::text {} ('text', 'tsvector', 'halfvec')
+    """
+    assert {name for (name,) in asked(database, kept.format("IN"))} <= {"kind", "role"}
+    assert ("seq",) in asked(database, kept.format("NOT IN"))
     values = asked(database, "SELECT pg_stats::text FROM pg_stats WHERE schemaname = 'public'")
     assert not [value for (value,) in values if "alice" in value or "budget" in value]
-    assert within(store, "alice", f"{kept} AND tablename NOT IN ('alembic_version')") in ([], [("key",)])
+    assert within(store, "alice", kept.format("NOT IN")) == []
 
 
 def test_words_of_another(store: Store, database: str) -> None:
@@ -199,7 +174,7 @@ def test_words_of_another(store: Store, database: str) -> None:
     assert within(store, "alice", ask, [f"{mine} | {theirs}"]) == within(store, "alice", ask, [mine])
     assert within(store, "alice", ask, [f"!{mine}"]) == within(store, "alice", ask, [f"!{mine} & !{theirs}"])
     for hostile in ("x' OR user_id = 'bob", "x'::tsquery OR true --", "'a') UNION SELECT 1, 2, 3 --"):
-        with pytest.raises(StoreUnavailable if False else Exception, match="failed|tsquery"):
+        with pytest.raises(StoreError, match="42601"):
             within(store, "alice", ask, [hostile])
 
 
@@ -215,7 +190,6 @@ HOSTILE = [
     "$$ $1 $body$",
     "%s %(user)s %% {} :x ?",
     "bob'; SET recollect.\"user\" = 'bob",
-    "bob\n",
     "Ω≈ç√ 名前 👩‍👩‍👧 \u202e",
     "x" * 200,
 ]
@@ -257,3 +231,27 @@ def test_a_hostile_name_in_an_index(store: Store, database: str) -> None:
     assert large.maintain() == len(HOSTILE)
     large.close()
     assert store.maintain() == 2
+
+
+def test_a_forgotten_filter_shows_and_changes_nothing_of_anothers(store: Store, database: str) -> None:
+    before = contents(database, "bob")
+    assert all(before.values()), "every table is tried"
+    done = subprocess.run(
+        [sys.executable, str(UNFILTERED), database],
+        env={"PYTHONPATH": str(SRC)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seen, afterwards = (json.loads(line) for line in done.stdout.splitlines())
+    assert seen["words"] == ["mine", "t-alice"]
+    assert seen["vectors"] == ["mine", "t-alice"]
+    assert seen["counted"] == len(seen["records"]) == len(RECORD_TYPES) + 4
+    assert not [what for what in seen["records"] if "bob" in what]
+    assert seen["got"] == sorted(f"sample-{kind.kind}" for kind in RECORD_TYPES)
+    assert not [id for id in seen["feed"] if "bob" in id]
+    assert (seen["usage"], seen["chunks"], seen["derived"]) == (["mine"], ["mine"], ["mine"])
+    assert seen["waiting"] == ["waits alice"]
+    assert not any(afterwards.values()), "she could erase herself"
+    assert contents(database, "bob") == before
