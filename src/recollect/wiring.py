@@ -17,6 +17,8 @@ Progress = Callable[[int, int, str], None]
 
 def database_file(settings: Settings) -> Path:
     """The file that `settings.db` names."""
+    if is_server(settings):
+        raise SettingsError("This is for a SQLite file, not for a server: give the path of one.")
     if settings.db == ":memory:" or not settings.db.strip():
         raise SettingsError("Memory is kept in a file: give the path of one, for instance memory.db.")
     scheme, separator, _ = settings.db.partition("://")

@@ -45,7 +45,7 @@ def look(settings: Settings) -> Look:
             return Look(problem=str(error))
         return Look(schema, empty=schema is None)
     path = database_file(settings)
-    if path.is_file() and not path.stat().st_size:
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
         return Look(empty=True)
     try:
         driver = wiring.database_driver(settings)
@@ -67,9 +67,8 @@ def look(settings: Settings) -> Look:
 def path(here: Here) -> None:
     """Print where the database is, or will be; for a server its address, without the password."""
     where = wiring.address(here.settings)
-    exists = (
-        look(here.settings).schema is not None if wiring.is_server(here.settings) else Path(where).exists()
-    )
+    server = wiring.is_server(here.settings)
+    exists = look(here.settings).schema is not None if server else Path(where).exists()
     here.answer({"path": where, "exists": exists}, lambda: output.line(where))
 
 
@@ -86,7 +85,7 @@ def create(here: Here) -> None:
 def migrate(here: Here) -> None:
     """Bring the database to this release's schema; make it when there is none."""
     where = wiring.address(here.settings)
-    before = look(here.settings).schema if wiring.is_server(here.settings) or Path(where).exists() else None
+    before = look(here.settings).schema
     wiring.upgrade_database(here.settings)
     after = look(here.settings).schema
     changed = "is already at" if before == after else f"went from {before or 'nothing'} to"

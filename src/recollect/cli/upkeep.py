@@ -81,9 +81,8 @@ def _forever(here: Here, memory: Memory) -> list[Outcome]:
         # different models would chase each other.
         memory.store.add_space(memory.embedder.space)
     with _termination() as ending:
-        here.note(
-            f"Tending {wiring.address(here.settings)} every {memory.settings.tend_seconds:g} s; Ctrl-C ends it."
-        )
+        where, every = wiring.address(here.settings), memory.settings.tend_seconds
+        here.note(f"Tending {where} every {every:g} s; Ctrl-C ends it.")
         while True:
             for new in _once(here, memory):
                 old = total.get(new.job, Outcome(new.job, 0, 0.0))

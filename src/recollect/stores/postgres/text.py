@@ -44,6 +44,9 @@ INDEX = "CREATE INDEX ix_texts_terms ON texts USING gin (terms) WITH (fastupdate
 # With each term written out, or the planner would not trust the index with it.
 # With each term written out, or the planner would not trust the index with it.
 # With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
+# With each term written out, or the planner would not trust the index with it.
 FUNCTION = """
 CREATE FUNCTION recollect_matches(
     wanted text[], OUT places integer[], OUT docs bigint[], OUT lengths integer[]
