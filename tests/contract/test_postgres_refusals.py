@@ -57,8 +57,8 @@ def empty(server: Server) -> Iterator[str]:
         yield url
 
 
-def login(url: str, name: str, password: str = PASSWORD, **more: str) -> str:
-    changed = make_url(url).set(username=name, password=password, **more)
+def login(url: str, name: str, password: str = PASSWORD, database: str | None = None) -> str:
+    changed = make_url(url).set(username=name, password=password, database=database or make_url(url).database)
     return changed.render_as_string(hide_password=False)
 
 
@@ -72,13 +72,13 @@ def refusal(caplog: pytest.LogCaptureFixture, step: Callable[[], object]) -> str
 
 
 @pytest.mark.parametrize(
-    ("name", "password", "more", "advice"),
+    ("name", "password", "elsewhere", "advice"),
     [
-        ("asked", "wrong-" + PASSWORD, {}, "Check the user and the password"),
-        ("asked", "", {}, "Check the user and the password"),
-        ("nobody", PASSWORD, {}, "Check the user and the password"),
-        ("asked", PASSWORD, {"database": "elsewhere"}, "Make it with `recollect db create`"),
-        ("asked_outsider", PASSWORD, {}, "GRANT recollect_app, recollect_worker TO"),
+        ("asked", "wrong-" + PASSWORD, None, "Check the user and the password"),
+        ("asked", "", None, "Check the user and the password"),
+        ("nobody", PASSWORD, None, "Check the user and the password"),
+        ("asked", PASSWORD, "elsewhere", "Make it with `recollect db create`"),
+        ("asked_outsider", PASSWORD, None, "GRANT recollect_app, recollect_worker TO"),
     ],
 )
 def test_a_login_that_is_refused(
@@ -86,11 +86,11 @@ def test_a_login_that_is_refused(
     caplog: pytest.LogCaptureFixture,
     name: str,
     password: str,
-    more: dict[str, str],
+    elsewhere: str | None,
     advice: str,
 ) -> None:
     begun = monotonic()
-    assert advice in refusal(caplog, lambda: opened(login(database, name, password, **more)))
+    assert advice in refusal(caplog, lambda: opened(login(database, name, password, elsewhere)))
     assert monotonic() - begun < 5, "asking again would not help"
 
 

@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Select, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import Connection, Select
 
-from recollect.errors import SchemaMismatch, SettingsError
+from recollect.errors import SchemaMismatch
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import objects, upkeep
 from recollect.stores.postgres.search import candidates
-from recollect.stores.postgres.session import Sessions, driver
+from recollect.stores.postgres.session import Sessions, driver, parsed
 from recollect.stores.postgres.text import add_text, clear_text, remove_text
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
@@ -40,7 +39,7 @@ class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
     def __init__(self, url: str, *, pool: int, timeout: float, index_over: int, clock: Clock) -> None:
-        self._sessions = Sessions(_parsed(url), pool=pool, timeout=timeout)
+        self._sessions = Sessions(parsed(url), pool=pool, timeout=timeout)
         self._index_over = index_over
         self._clock = clock
         watch(self._sessions)
@@ -124,16 +123,6 @@ class PostgresBackend:
 
     def close(self) -> None:
         self._sessions.close()
-
-
-def _parsed(url: str) -> URL:
-    try:
-        return make_url(url)
-    except (ArgumentError, ValueError):
-        raise SettingsError(
-            "That is no address of a database: write postgresql://user:password@host:5432/database, with "
-            "special characters of the password percent-encoded."
-        ) from None  # what it was caused by quotes the address
 
 
 def _is_ready(connection: Connection) -> bool:

@@ -15,16 +15,18 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 
-from recollect.errors import StoreUnavailable
+from recollect.errors import SettingsError, StoreUnavailable
 from recollect.stores.postgres import failures, vectors
 from recollect.stores.postgres.objects import APP, WORKER
 
 T = TypeVar("T")
 
+CONNECT_SECONDS = 10
 _ALIVE = {
-    "connect_timeout": 10,
+    "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -47,11 +49,27 @@ _RECOVERED = "SELECT next_xid FROM pg_control_checkpoint()"
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = %s::xid8::xid"
 
 
+def parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        raise SettingsError(
+            "That is no address of a database: write postgresql://user:password@host:5432/database, with "
+            "special characters of the password percent-encoded."
+        ) from None  # what it was caused by quotes the address
+
+
+def address(url: URL) -> str:
+    """Which database it is, without anything that is secret."""
+    place = {name: value for name, value in url.query.items() if name in ("host", "port")}
+    return url.set(query=place).render_as_string(hide_password=True)
+
+
 class Sessions:
     """Transactions on one database, from a pool of connections."""
 
     def __init__(self, url: URL, *, pool: int, timeout: float) -> None:
-        self.where = _address(url)
+        self.where = address(url)
         self.engine = _engine(url, pool, timeout)
         self._timeout = timeout
         self._process = os.getpid()
@@ -216,12 +234,6 @@ def _ended(connection: Connection) -> Generator[None]:
                 raise
         finally:
             connection.close()
-
-
-def _address(url: URL) -> str:
-    """Which database it is, without anything that is secret."""
-    place = {name: value for name, value in url.query.items() if name in ("host", "port")}
-    return url.set(query=place).render_as_string(hide_password=True)
 
 
 def _engine(url: URL, pool: int, timeout: float) -> Engine:

@@ -40,13 +40,6 @@ CREATE TABLE texts (
 # Without the list of what is still to be indexed: every search would read it, whoever wrote it.
 INDEX = "CREATE INDEX ix_texts_terms ON texts USING gin (terms) WITH (fastupdate = off)"
 # With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
-# With each term written out, or the planner would not trust the index with it.
 FUNCTION = """
 CREATE FUNCTION recollect_matches(
     wanted text[], OUT places integer[], OUT docs bigint[], OUT lengths integer[]
