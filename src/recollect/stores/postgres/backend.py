@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, make_url
+from sqlalchemy import Connection, Select
 
 from recollect.errors import SchemaMismatch
 from recollect.keys import Key
@@ -13,7 +13,7 @@ from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import objects, sealed, upkeep
 from recollect.stores.postgres.search import candidates
-from recollect.stores.postgres.session import Sessions, driver
+from recollect.stores.postgres.session import Sessions, driver, parsed
 from recollect.stores.postgres.text import add_text, clear_text, remove_text
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
@@ -54,42 +54,41 @@ class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
     def __init__(self, url: str, options: Options) -> None:
-        self._sessions = Sessions(make_url(url), pool=options.pool, timeout=options.timeout)
+        self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout)
         self._options = options
         self._searcher: Searcher | None = None
         watch(self._sessions)
 
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
-        if not self._sessions.apart(_is_ready):
-            self._sessions.apart(lambda connection: self._migrate(connection, upgrade))
-            self._sessions.engine.dispose()  # connections made before do not know vectors
-        key, where = self._options.key, self._sessions.where
-        seal = self._sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
+        sessions = self._sessions
+        if not sessions.again(lambda: sessions.apart(_is_ready)):
+            sessions.again(lambda: sessions.apart(lambda connection: self._migrate(connection, upgrade)))
+            sessions.engine.dispose()  # connections made before do not know vectors
+        key, where = self._options.key, sessions.where
+        seal = sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
         if seal is not None:
-            self._sessions.engine.update_execution_options(seal=seal)
+            sessions.engine.update_execution_options(seal=seal)
             self._searcher = Searcher(self._options.cache_bytes, sealed.occurrences)
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
+        """What is cut off is undone with its connection, and begun again where it stopped."""
         run = connection.exec_driver_sql
+        run("SET statement_timeout = 0")
         run(f"SELECT pg_advisory_lock({_LOCK})")
-        try:
-            run("SET statement_timeout = 0")
-            found = migrate.version(connection)
-            if found is None:
-                _in_transaction(connection, lambda: self._create(connection))
-            elif found != migrate.HEAD:
-                if not upgrade and found < migrate.HEAD:
-                    raise SchemaMismatch(
-                        f"The database has schema {found}, this release needs {migrate.HEAD}: "
-                        "run `recollect db migrate`."
-                    )
-                _in_transaction(connection, lambda: migrate.upgrade(connection))
-            if not _is_ready(connection):
-                for step in objects.partition_steps(self._options.clock.now()):
-                    _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
-        finally:
-            run(f"SELECT pg_advisory_unlock({_LOCK})")
+        found = migrate.version(connection)
+        if found is None:
+            _in_transaction(connection, lambda: self._create(connection))
+        elif found != migrate.HEAD:
+            if not upgrade and found < migrate.HEAD:
+                raise SchemaMismatch(
+                    f"The database has schema {found}, this release needs {migrate.HEAD}: "
+                    "run `recollect db migrate`."
+                )
+            _in_transaction(connection, lambda: migrate.upgrade(connection))
+        if not _is_ready(connection):
+            for step in objects.partition_steps(self._options.clock.now()):
+                _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
 
     def _create(self, connection: Connection) -> None:
         objects.create(connection)
@@ -98,6 +97,9 @@ class PostgresBackend:
 
     def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         return self._sessions.read(user)
+
+    def again(self, step: Callable[[], T]) -> T:
+        return self._sessions.again(step)
 
     def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
         return self._sessions.write(work, user)
@@ -163,9 +165,5 @@ def _is_ready(connection: Connection) -> bool:
 
 def _in_transaction(connection: Connection, work: Callable[[], Any]) -> None:
     connection.exec_driver_sql("BEGIN")
-    try:
-        work()
-        connection.exec_driver_sql("COMMIT")
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
+    work()
+    connection.exec_driver_sql("COMMIT")

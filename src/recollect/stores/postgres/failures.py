@@ -19,6 +19,7 @@ _MEANING: dict[str, tuple[type[StoreError], str]] = {
     "08": (StoreUnavailable, "cannot be reached. Check that it runs and that the address is right."),
     "57P": (StoreUnavailable, "is shutting down or starting up. Try again in a moment."),
     "57014": (StoreUnavailable, "took too long. Try again, or raise RECOLLECT_DB_TIMEOUT."),
+    "25P03": (StoreUnavailable, "was kept waiting for too long. Try again, or raise RECOLLECT_DB_TIMEOUT."),
     "55P03": (StoreUnavailable, "is held by another transaction for too long. Try again."),
     "25006": (StoreUnavailable, "is read-only. Connect to the primary server."),
     "28": (StoreUnavailable, "refuses the login. Check the user and the password."),
@@ -65,6 +66,8 @@ _NO_ROLE = re.compile('role ".*" does not exist')
 
 def _state(error: BaseException) -> str:
     """The five letters by which PostgreSQL names what went wrong."""
+    if isinstance(error, StoreError):
+        return "" if error.__cause__ is None else _state(error.__cause__)
     cause = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(cause, "sqlstate", None)
     if state or not isinstance(cause, psycopg.OperationalError):
@@ -79,6 +82,11 @@ def _state(error: BaseException) -> str:
 
 def connection_lost(error: BaseException) -> bool:
     return _state(error).startswith(_GONE)
+
+
+def starting(error: BaseException) -> bool:
+    """Whether the server is there, but not yet ready, or for the last time."""
+    return _state(error) == "57P03"
 
 
 def may_pass(error: BaseException) -> bool:
@@ -97,12 +105,14 @@ def translated(error: BaseException, where: str) -> StoreError:
         if found := _MEANING.get(state[:length]):
             kind, message = found
             return kind(f"{where} {message}{_detail(error, state)}")
-    return StoreError(f"{where} failed: {_first_line(error)}")
+    return StoreError(
+        f"{where} failed with the error {state or type(error).__name__}{_detail(error, state)}."
+    )
 
 
 def _detail(error: BaseException, state: str) -> str:
     """What the server said, where it says more than we do and cannot hold content."""
-    return f" ({_first_line(error)})" if state[:2] in ("08", "28", "3D", "42", "0A", "58") else ""
+    return f" ({_first_line(error)})" if state[:2] in ("08", "28", "3D", "42", "0A", "58", "XX") else ""
 
 
 def _first_line(error: BaseException) -> str:

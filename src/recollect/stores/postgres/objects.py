@@ -1,12 +1,11 @@
 """What PostgreSQL has beyond the shared tables: two roles and the wall between users, partitions, the
 text index."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, LargeBinary, Text
 
 from recollect.stores.postgres import text
 from recollect.stores.sql import migrate, schema
@@ -23,14 +22,9 @@ AUDIT_AHEAD = timedelta(days=7)
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_CONTENT = frozenset(
-    re.findall(
-        r"\w+",
-        "content details metadata title description aliases name input output error query summary result "
-        "preferences expertise style values",
-    )
-)
-"""Columns of which no statistics are kept: they would hold what was said, also after it is erased."""
+_MEASURED = frozenset({"kind", "role"})
+"""The only columns of text of which statistics are kept. Those of the others would hold what was said, and
+who said it, also after it is erased."""
 
 PARTITIONED = (*(t.name for t in schema.USER_TABLES if t not in (schema.users, schema.audit)), "texts")
 OWNED = (*(t.name for t in schema.USER_TABLES), "texts")
@@ -46,10 +40,7 @@ def create(connection: Connection) -> None:
     migrate.upgrade(connection)
     run(text.TABLE)
     run(text.INDEX)
-    for table in schema.USER_TABLES:
-        for column in _CONTENT.intersection(table.c.keys()):
-            run(f'ALTER TABLE {table.name} ALTER "{column}" SET STATISTICS 0')
-    run("ALTER TABLE texts ALTER terms SET STATISTICS 0")
+    run(_unmeasured("users"))
     here: str = run("SELECT quote_ident(current_schema())").scalar_one()
     run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
     for table in OWNED:
@@ -61,11 +52,30 @@ def create(connection: Connection) -> None:
     _create_function(connection, here)
 
 
+def _unmeasured(table: str, part: str = "") -> str:
+    """Keep no statistics of a table's texts and vectors: of none of its partitions, or of one. (A partition
+    that is made later does not take this over.)"""
+    columns = ["user_id", "terms"]
+    if table != "texts":
+        typed = [c.name for c in schema.metadata.tables[table].c if isinstance(c.type, (Text, LargeBinary))]
+        columns = [name for name in typed if name not in _MEASURED]
+    settings = ", ".join(f'ALTER "{name}" SET STATISTICS 0' for name in columns)
+    return f"ALTER TABLE {part or table} {settings}"
+
+
 def _create_role(connection: Connection, role: str) -> None:
     known = "SELECT 1 FROM pg_roles WHERE rolname = %s"
     if connection.exec_driver_sql(known, (role,)).first() is None:
-        connection.exec_driver_sql(f"CREATE ROLE {role} NOLOGIN")
-    member = "SELECT pg_has_role(current_user, %s, 'SET')"
+        # All databases of a server share it, and another may just be making it.
+        connection.exec_driver_sql(
+            f"DO $$ BEGIN CREATE ROLE {role} NOLOGIN; "
+            "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+        )
+    # Until PostgreSQL 15 every member could.
+    member = (
+        "SELECT pg_has_role(current_user, %s, "
+        "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)"
+    )
     if not connection.exec_driver_sql(member, (role,)).scalar_one():
         connection.exec_driver_sql(f"GRANT {role} TO CURRENT_USER")
 
@@ -107,8 +117,8 @@ def partition_steps(now: datetime) -> Iterator[list[str]]:
             f"CREATE TABLE IF NOT EXISTS {partition(table, n)} PARTITION OF {table} "
             f"FOR VALUES WITH (MODULUS {schema.PARTITIONS}, REMAINDER {n}){storage}"
             for n in range(schema.PARTITIONS)
-        ]
-    yield ["CREATE TABLE IF NOT EXISTS audit_other PARTITION OF audit DEFAULT"]
+        ] + [_unmeasured(table)]
+    yield ["CREATE TABLE IF NOT EXISTS audit_other PARTITION OF audit DEFAULT", _unmeasured("audit")]
     yield audit_days(now)
     yield [f"INSERT INTO meta (key, value) VALUES ('{READY}', {schema.PARTITIONS}) ON CONFLICT DO NOTHING"]
 
@@ -144,6 +154,7 @@ def _audit_day(day: date) -> str:
         DO $$ BEGIN
             IF to_regclass('{name}') IS NULL THEN
                 CREATE TABLE {name} (LIKE audit INCLUDING ALL);
+                {_unmeasured("audit", name)};
                 WITH moved AS (
                     DELETE FROM audit_other WHERE at >= {start} AND at < {stop} RETURNING *
                 ) INSERT INTO {name} SELECT * FROM moved;

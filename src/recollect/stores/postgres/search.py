@@ -18,6 +18,7 @@ from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.stores.postgres.filters import conditions
 from recollect.stores.postgres.text import Matches
+from recollect.stores.postgres.upkeep import OWNER
 from recollect.stores.sql.codec import StoredVector, encode_vector
 
 MARGIN = 4
@@ -36,11 +37,13 @@ _NEAREST = f"""
 SELECT {_FOUND}, -v.distance
 FROM (
     SELECT doc, {{vector}} <#> %(vector)s AS distance FROM vectors
-    WHERE user_id = %(user)s AND space = %(space)s AND vector IS NOT NULL
+    WHERE user_id = %(user)s AND space = %(space)s AND vector IS NOT NULL{{owner}}
     ORDER BY distance LIMIT %(tried)s
 ) v JOIN chunks c ON c.user_id = %(user)s AND c.doc = v.doc
 WHERE {{where}} ORDER BY v.distance LIMIT %(limit)s
 """
+# No statistics are kept of whose rows there are, so the server takes them for few, and sorting for cheap.
+_BY_INDEX = "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off"
 _AMONG = f"""
 SELECT {_FOUND}, {{dot}}
 FROM unnest(%(docs)s::bigint[]) WITH ORDINALITY AS wanted (doc, place)
@@ -104,19 +107,20 @@ def _similarity(state: _State, dot: float | None) -> float | None:
 
 def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed: bool) -> list[TupleRow]:
     tried = search.limit * MARGIN
-    column = "vector"
+    column, owner = "vector", ""
     if indexed and state.space is not None:
         column = f"vector::halfvec({state.space.dimensions})"  # as the index has it
+        owner = f" AND hashtextextended(user_id, 0) = {OWNER}"
         cursor.execute(f"SET LOCAL hnsw.ef_search = {min(max(tried, 200), 1000)}".encode())
-        cursor.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+        cursor.execute(_BY_INDEX)
     while True:
-        statement = _NEAREST.format(vector=column, where=state.where)
+        statement = _NEAREST.format(vector=column, owner=owner, where=state.where)
         values = state.values | {"vector": state.vector, "tried": tried}
         rows = cursor.execute(statement.encode(), values).fetchall()
         near = [row for row in rows if (_similarity(state, row[-1]) or 0.0) >= search.threshold]
         if len(rows) >= search.limit or len(near) < len(rows) or tried >= state.documents:
             return near
-        tried, column = state.documents, "vector"
+        tried, column, owner = state.documents, "vector", ""
 
 
 def _ranked(

@@ -2,44 +2,79 @@
 
 A transaction names its user before its first statement. When the connection is lost while it commits,
 nobody was told how it ended; its number is then looked up, so that nothing is done twice or not at all.
+A server that crashed may have forgotten the number and given it to somebody else; so each connection
+remembers which start of the server it belongs to.
 """
 
 import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 
-from recollect.errors import StoreUnavailable
+from recollect.errors import SettingsError, StoreUnavailable
 from recollect.stores.postgres import failures, vectors
 from recollect.stores.postgres.objects import APP, WORKER
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
-PAUSES = (0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""Seconds to wait before each further try of what may pass: a restart of the server takes a few."""
+_ALIVE = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+"""How a server is noticed that does not even say that it is gone, in seconds."""
+PAUSES = (0, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds to wait before each further try of what may pass; the last of them again and again."""
+PATIENCE = 10.0
+"""Seconds that a server may be gone before that is told. One that says that it is starting is given as
+long as a statement: recovering from a crash takes a while."""
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITERS = 0x7265636F6C6C6563
 """The lock that writers share, and that changes to what all of them depend on take alone."""
 
+# A crash without a restart is told by the statistics, which are lost in it.
+_SERVER = "SELECT pg_postmaster_start_time()::text, stats_reset::text FROM pg_stat_bgwriter"
+_RECOVERED = "SELECT next_xid FROM pg_control_checkpoint()"
+"""The first number that a server did not know when it started."""
+_END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = %s::xid8::xid"
+
+
+def parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        raise SettingsError(
+            "That is no address of a database: write postgresql://user:password@host:5432/database, with "
+            "special characters of the password percent-encoded."
+        ) from None  # what it was caused by quotes the address
+
+
+def address(url: URL) -> str:
+    """Which database it is, without anything that is secret."""
+    place = {name: value for name, value in url.query.items() if name in ("host", "port")}
+    return url.set(query=place).render_as_string(hide_password=True)
+
 
 class Sessions:
     """Transactions on one database, from a pool of connections."""
 
-    def __init__(
-        self, url: URL, *, pool: int, timeout: float, pause: Callable[[float], None] = time.sleep
-    ) -> None:
-        self.where = url.render_as_string(hide_password=True)
+    def __init__(self, url: URL, *, pool: int, timeout: float) -> None:
+        self.where = address(url)
         self.engine = _engine(url, pool, timeout)
-        self._pause = pause
+        self._timeout = timeout
         self._process = os.getpid()
         self._closed = False
+        self._lost = 0.0
 
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
@@ -56,18 +91,26 @@ class Sessions:
 
         def transaction() -> T:
             connection, number = self._begun(opening)
+            server = connection.info["server"]
             with _ended(connection):
                 result = work(connection)
-                self._commit(connection, number)
-                return result
+                lost = _committed_unheard(connection)
+            # The connection is given back by now: the question needs one, and there may be no other.
+            if lost and not self._persist(lambda: self._was_committed(number, server)):
+                raise lost
+            return result
 
         with self._translated():
             return self._persist(transaction)
 
+    def again(self, step: Callable[[], T]) -> T:
+        """What a step that only reads returns, taken again should its connection be lost."""
+        return self._persist(step)
+
     def apart(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, outside a transaction, with all the rights of the login, and on a
         connection of its own, so that what is set there is not for others."""
-        with self._translated(), self.engine.connect() as connection:
+        with self._translated(), self._persist(lambda: self._begun("SELECT ''"))[0] as connection:
             connection.detach()
             return work(connection)
 
@@ -83,23 +126,24 @@ class Sessions:
             self.engine.dispose(close=False)  # they are still the parent's
 
     def _persist(self, step: Callable[[], T]) -> T:
-        """What `step` returns, tried again while what fails it may pass."""
-        for pause in PAUSES:
+        """What `step` returns, tried again for a while when what fails it may pass."""
+        begun = time.monotonic()
+        pauses = chain(PAUSES, repeat(PAUSES[-1]))
+        while True:
             try:
                 return step()
-            except failures.FAILURES as error:
-                if not failures.may_pass(error):
-                    raise
+            except (*failures.FAILURES, StoreUnavailable) as error:
+                now, pause = time.monotonic(), next(pauses)
                 if failures.connection_lost(error):
-                    self.engine.dispose()  # the others are as dead
-                self._pause(pause)
-        return step()
+                    self._lost = now
+                patience = self._timeout if failures.starting(error) else min(PATIENCE, self._timeout)
+                if not failures.may_pass(error) or now + pause > begun + patience:
+                    raise
+                time.sleep(pause)
 
     def _begun(self, opening: str) -> tuple[Connection, str]:
         """A connection in a new transaction, and what its opening answered."""
-        if self._closed:
-            raise StoreUnavailable("The memory was closed: open it again.")
-        connection = self.engine.connect()
+        connection = self._connected()
         try:
             cursor = driver(connection).execute(opening.encode())
             while cursor.nextset():
@@ -111,23 +155,32 @@ class Sessions:
             connection.close()
             raise
 
-    def _commit(self, connection: Connection, number: str) -> None:
-        try:
-            driver(connection).execute("COMMIT")
-        except psycopg.Error as error:
-            if not failures.connection_lost(error) or not self._persist(lambda: self._committed(number)):
-                raise
+    def _connected(self) -> Connection:
+        """A connection made since one was last lost: the older ones are as dead."""
+        if self._closed:
+            raise StoreUnavailable("The memory was closed: open it again.")
+        while True:
+            connection = self.engine.connect()
+            if connection.info["made"] >= self._lost:
+                return connection
+            connection.invalidate()
+            connection.close()
 
-    def _committed(self, number: str) -> bool:
-        """Whether the transaction of this number was committed."""
-        with self.engine.connect() as connection:
+    def _was_committed(self, number: str, server: str) -> bool:
+        """Whether the transaction that had this number, at that start of the server, was committed."""
+        with self._connected() as connection:
+            ask = driver(connection).execute
+            if connection.info["server"] != server:
+                epoch, next_number = str(_only(ask(_RECOVERED))).split(":")
+                if int(number) >= int(epoch) << 32 | int(next_number):
+                    return False
             try:
-                asked = driver(connection).execute("SELECT pg_xact_status(%s::xid8)", (number,))
+                state = _only(ask("SELECT pg_xact_status(%s::xid8)", (number,)))
             except psycopg.errors.InvalidParameterValue:
                 return False  # a server that crashed does not know of it
-            (state,) = asked.fetchone() or (None,)
-        if state == "in progress":  # the server has not noticed yet that we are gone
-            raise psycopg.errors.SerializationFailure("The transaction has not ended yet.")
+            if state == "in progress":  # the server has not noticed yet that we are gone
+                ask(_END, (number,))
+                raise psycopg.errors.SerializationFailure("The transaction has not ended yet.")
         return state == "committed"
 
     @contextmanager
@@ -149,20 +202,36 @@ def _whose(user: str | None) -> str:
     return f'SET LOCAL ROLE {APP}; SET LOCAL recollect."user" = {sql.Literal(user).as_string()}'
 
 
+def _only(answer: psycopg.Cursor[Any]) -> Any:
+    return (answer.fetchone() or (None,))[0]
+
+
+def _committed_unheard(connection: Connection) -> psycopg.Error | None:
+    """Commits; the failure, if it is one after which nobody knows whether that was done."""
+    try:
+        driver(connection).execute("COMMIT")
+    except psycopg.Error as error:
+        if not failures.connection_lost(error):
+            raise
+        return error
+    return None
+
+
 @contextmanager
 def _ended(connection: Connection) -> Generator[None]:
     """Gives the connection back with its transaction ended, or not at all."""
+    raw = driver(connection)  # which the connection does not give any more once it is lost
     try:
         yield
     finally:
         try:
-            raw = driver(connection)
             if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 raw.execute("ROLLBACK")
-        except BaseException:
+        except BaseException as error:
             with suppress(Exception):
                 connection.invalidate()
-            raise
+            if not isinstance(error, psycopg.Error):  # a dead connection takes nothing from what was done
+                raise
         finally:
             connection.close()
 
@@ -179,7 +248,7 @@ def _engine(url: URL, pool: int, timeout: float) -> Engine:
             {"options": f"{options} {given}".strip(), "application_name": "recollect"}
         ),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
-        connect_args={"connect_timeout": CONNECT_SECONDS},
+        connect_args={name: value for name, value in _ALIVE.items() if name not in url.query},
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=pool,
         max_overflow=0,
@@ -187,8 +256,10 @@ def _engine(url: URL, pool: int, timeout: float) -> Engine:
         pool_reset_on_return=None,
     )
 
-    def prepare(connection: psycopg.Connection[Any], _: Any) -> None:
+    def prepare(connection: psycopg.Connection[Any], record: Any) -> None:
+        made = time.monotonic()
         vectors.register(connection)
+        record.info.update(made=made, server=connection.execute(_SERVER).fetchone())
 
     event.listen(engine, "connect", prepare)
     return engine

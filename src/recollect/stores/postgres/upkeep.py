@@ -2,19 +2,31 @@
 partitions for the days to come, indexes for very large users, soundness."""
 
 from collections.abc import Iterator
+from time import monotonic, sleep
 
 from psycopg.errors import LockNotAvailable
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from recollect.errors import StoreUnavailable
 from recollect.stores.postgres import objects
 from recollect.stores.sql import schema
 
-SCRUB_PATIENCE = "2s"
-"""How long a scrub waits for those who use a table before it gives way."""
+SCRUB_PATIENCE = 2.0
+"""Seconds that a scrub waits for others before it gives way."""
 
 _UNPARTITIONED = ("users",)
 _AUDIT_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit'::regclass"
+
+_OWNS = """
+SELECT bool_and(pg_has_role(current_user, relowner, 'USAGE')) FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
+"""
+
+_OTHERS = """
+SELECT virtualtransaction FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'virtualxid' AND granted AND datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 _LARGE = """
 SELECT u.user_id, u.number, s.id AS space, s.dimensions
@@ -24,6 +36,9 @@ _INDEXES = """
 SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE c.relname ~ '^large_[0-9]+_[0-9]+$' AND c.relnamespace = current_schema()::regnamespace
 """
+OWNER = "hashtextextended(%(user)s::text, 0)"
+"""What an index of one user names its owner by. Their name would stay in the catalogue when they are
+erased, and cannot be scrubbed there."""
 LARGEST_INDEXED = 4000
 """Dimensions that pgvector indexes at most, of 16 bits each."""
 
@@ -33,15 +48,36 @@ def scrub(connection: Connection, number: int) -> bool:
     pages until others are written over them."""
     run = connection.exec_driver_sql
     run("SET statement_timeout = 0")
-    run(f"SET lock_timeout = '{SCRUB_PATIENCE}'")
+    run(f"SET lock_timeout = '{SCRUB_PATIENCE}s'")
     audit = [name for (name,) in run(_AUDIT_PARTITIONS)]
+    tables = [*(objects.partition(t, number) for t in objects.PARTITIONED), *_UNPARTITIONED, *audit]
+    if not run(_OWNS, (tables,)).scalar():  # the server would merely warn, and leave the bytes
+        raise StoreUnavailable(
+            "Only the owner of the database's tables can scrub them: run `recollect tend` as that login."
+        )
+    if not _nobody_sees_the_old(connection):
+        return False
     try:
-        for table in (*(objects.partition(t, number) for t in objects.PARTITIONED), *_UNPARTITIONED, *audit):
+        for table in tables:
             run(f"VACUUM (FULL) {table}")
     except OperationalError as error:
         if isinstance(error.orig, LockNotAvailable):
             return False
         raise
+    return True
+
+
+def _nobody_sees_the_old(connection: Connection) -> bool:
+    """Whether all that could still see what was erased have ended: for them the server keeps it, whichever
+    tables they read. Twice, as those who begin while one of them lasts may see what it sees."""
+    end = monotonic() + SCRUB_PATIENCE
+    for _ in range(2):
+        before = {name for (name,) in connection.exec_driver_sql(_OTHERS)}
+        while before:
+            if monotonic() > end:
+                return False
+            sleep(0.02)
+            before &= {name for (name,) in connection.exec_driver_sql(_OTHERS)}
     return True
 
 
@@ -65,13 +101,14 @@ def index_large_users(connection: Connection, over: int) -> int:
     new = [name for name in large if name not in known or name in gone]
     for name in new:
         row = large[name]
-        user: str = run("SELECT quote_literal(%s)", (row.user_id,)).scalar_one()
+        user: int = run(f"SELECT {OWNER}", {"user": row.user_id}).scalar_one()
         number: int = run(objects.PARTITION_OF, objects.partition_key(row.user_id)).scalar_one()
         run(
             f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {objects.partition('vectors', number)} "
             f"USING hnsw ((vector::halfvec({row.dimensions})) halfvec_ip_ops) "
-            f"WHERE user_id = {user} AND space = {row.space}".replace("%", "%%")
+            f"WHERE hashtextextended(user_id, 0) = {user} AND space = {row.space}"
         )
+        run(f"ALTER INDEX {name} ALTER 1 SET STATISTICS 0")
     return len(gone) + len(new)
 
 

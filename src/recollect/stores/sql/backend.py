@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection, Select
 
@@ -10,6 +11,7 @@ from recollect.model.search import Candidate, Search
 from recollect.stores.sql.rows import UserRows
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Backend(Protocol):
@@ -21,6 +23,10 @@ class Backend(Protocol):
 
     def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         """A connection that sees one state of the database."""
+        ...
+
+    def again(self, step: Callable[[], T]) -> T:
+        """What a step that only reads returns; taken again should its connection be lost."""
         ...
 
     def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
@@ -63,3 +69,21 @@ class Backend(Protocol):
     def check(self) -> Iterator[str]: ...
 
     def close(self) -> None: ...
+
+
+class HasBackend(Protocol):
+    _backend: Backend
+
+
+S = TypeVar("S", bound=HasBackend)
+
+
+def only_reads(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """A method that only reads: a lost connection delays it, and no more."""
+
+    @wraps(method)
+    def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        backend = self._backend  # pyright: ignore[reportPrivateUsage]
+        return backend.again(lambda: method(self, *args, **kwargs))
+
+    return run

@@ -1,9 +1,9 @@
 """What a copy to another store needs of one user's rows: one state of them, and what is searched."""
 
 import hmac
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import cast
+from typing import TypeVar, cast
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -16,6 +16,8 @@ from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_vectors, encode_time
 from recollect.stores.sql.reading import space_id
 from recollect.stores.sql.rows import UserRows, own_select
+
+T = TypeVar("T")
 
 _CHUNKS, _VECTORS = schema.chunks, schema.vectors
 _SEARCHED = (
@@ -44,6 +46,9 @@ class _Held:
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         yield self._connection
+
+    def again(self, step: Callable[[], T]) -> T:
+        return step()  # a state that is lost is not to be had again
 
 
 def held(connection: Connection) -> Backend:

@@ -12,7 +12,7 @@ from recollect.errors import Conflict, NotFound
 from recollect.model.space import Space
 from recollect.ports.store import SpaceState
 from recollect.stores.sql import schema
-from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.reading import space_id
 from recollect.stores.sql.rows import UserRows
 
@@ -33,12 +33,14 @@ class SpaceKeeper:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
+    @only_reads
     def active_space(self) -> Space | None:
         table = schema.spaces
         with self._backend.read() as connection:
             row = connection.execute(select(table).where(table.c.active)).one_or_none()
         return None if row is None else Space(row.model, row.dimensions, row.unrelated)
 
+    @only_reads
     def spaces(self) -> list[SpaceState]:
         table, vectors = schema.spaces, schema.vectors
         waiting = select(vectors.c.space, func.count()).where(schema.waiting).group_by(vectors.c.space)
@@ -71,13 +73,17 @@ class SpaceKeeper:
             connection.execute(insert(schema.meta).values(key=f"{ADDING}{id}", value=0))
             return first
 
-        with self._backend.read() as connection:
-            known = connection.execute(
-                select(schema.spaces.c.active).where(schema.spaces.c.id == space_id(space))
-            ).scalar()
+        known = self._is_active(space)
         active = self._backend.write_alone(work) if known is None else known
         self._await_vectors(space)
         return active
+
+    @only_reads
+    def _is_active(self, space: Space) -> bool | None:
+        """None when there is no such space."""
+        table = schema.spaces
+        with self._backend.read() as connection:
+            return connection.execute(select(table.c.active).where(table.c.id == space_id(space))).scalar()
 
     def claim_space(self, space: Space) -> bool:
         active = self.active_space()
@@ -137,8 +143,7 @@ class SpaceKeeper:
         self._backend.write_alone(work)
 
     def drop_retired(self) -> Iterator[int]:
-        with self._backend.read() as connection:
-            ids = sorted(marked(connection, RETIRED))
+        ids = self._retired()
         done = 0
         for spans in self._spans() if ids else ():
             done += self._backend.write(lambda connection, some=spans: self._drop(connection, ids, some))
@@ -148,6 +153,12 @@ class SpaceKeeper:
             gone = delete(schema.meta).where(schema.meta.c.key.in_(keys))
             self._backend.write(lambda connection: connection.execute(gone).rowcount)
 
+    @only_reads
+    def _retired(self) -> list[int]:
+        with self._backend.read() as connection:
+            return sorted(marked(connection, RETIRED))
+
+    @only_reads
     def users_unembedded(self, space: Space) -> list[str]:
         table = schema.vectors
         statement = select(table.c.user_id).where(table.c.space == space_id(space), schema.waiting).distinct()
@@ -156,14 +167,20 @@ class SpaceKeeper:
 
     def _await_vectors(self, space: Space) -> None:
         """Every chunk that is older than the space waits for a vector of it; the others do anyway."""
-        with self._backend.read() as connection:
-            id = connection.execute(select(space_id(space))).scalar()
-            if id is None or id not in marked(connection, ADDING):
-                return
+        id = self._adding(space)
+        if id is None:
+            return
         for spans in self._spans():
             self._backend.write(lambda connection, some=spans: self._await(connection, id, some))
         done = delete(schema.meta).where(schema.meta.c.key == f"{ADDING}{id}")
         self._backend.write(lambda connection: connection.execute(done).rowcount)
+
+    @only_reads
+    def _adding(self, space: Space) -> int | None:
+        """The space's number, if it is marked as not complete."""
+        with self._backend.read() as connection:
+            id = connection.execute(select(space_id(space))).scalar()
+            return id if id in marked(connection, ADDING) else None
 
     def _await(self, connection: Connection, id: int, spans: Sequence[Span]) -> None:
         known = select(schema.spaces.c.id).where(schema.spaces.c.id == id)
@@ -193,13 +210,17 @@ class SpaceKeeper:
             rows.all(self._backend.locked(rows.select(schema.users)))
             yield rows, first, end
 
+    @only_reads
+    def _ends(self) -> list[tuple[str, int]]:
+        """The users, each with the number that the next chunk gets."""
+        with self._backend.read() as connection:
+            return [(row.user_id, row.next_doc) for row in connection.execute(select(schema.users))]
+
     def _spans(self) -> Iterator[list[Span]]:
         """Everybody's chunks, a batch at a time."""
-        with self._backend.read() as connection:
-            users = [(row.user_id, row.next_doc) for row in connection.execute(select(schema.users))]
         batch: list[Span] = []
         room = BATCH
-        for user, end in users:
+        for user, end in self._ends():
             first = 0
             while first < end:
                 stop = min(end, first + room)

@@ -11,6 +11,7 @@ from recollect.errors import StoreCorrupt
 from recollect.model.records import SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.stores.sql import schema
+from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
@@ -29,18 +30,21 @@ class SqlStore(SpaceKeeper):
         return SqlUserStore(self._backend, check_name("user", user))
 
     def users(self) -> Iterator[str]:
-        table = schema.users
-        page, last = select(table.c.user_id).order_by(table.c.user_id).limit(PAGE), ""
-        while True:
-            with self._backend.read() as connection:
-                found = list(connection.execute(page.where(table.c.user_id > last)).scalars())
+        found = self._users_behind("")
+        while found:
             yield from found
-            if len(found) < PAGE:
-                return
-            last = found[-1]
+            found = self._users_behind(found[-1])
+
+    @only_reads
+    def _users_behind(self, last: str) -> list[str]:
+        name = schema.users.c.user_id
+        page = select(name).order_by(name).limit(PAGE)
+        with self._backend.read() as connection:
+            return list(connection.execute(page.where(name > last)).scalars())
 
     # Text index
 
+    @only_reads
     def text_is_current(self) -> bool:
         with self._backend.read() as connection:
             return _mark(connection, ANALYSER) == VERSION
@@ -58,9 +62,7 @@ class SqlStore(SpaceKeeper):
 
         self._backend.write_alone(begin)
         done = 0
-        with self._backend.read() as connection:
-            users = [(row.user_id, row.next_doc) for row in connection.execute(select(schema.users))]
-        for user, end in users:  # what is stored from here on is indexed by whoever stores it
+        for user, end in self._ends():  # what is stored from here on is indexed by whoever stores it
             last = 0
             while True:
                 count, last = self._backend.write(
@@ -97,14 +99,16 @@ class SqlStore(SpaceKeeper):
     # Erasure
 
     def needs_scrub(self) -> bool:
-        with self._backend.read() as connection:
-            return connection.execute(_UNSCRUBBED).first() is not None
+        return bool(self._unscrubbed())
 
     def scrub(self) -> bool:
-        with self._backend.read() as connection:
-            waiting = connection.execute(_UNSCRUBBED).all()
-        scrubbed = [self._scrub(row.partition, row.erased) for row in waiting]  # all of them are tried
+        scrubbed = [self._scrub(*waiting) for waiting in self._unscrubbed()]  # all of them are tried
         return all(scrubbed)
+
+    @only_reads
+    def _unscrubbed(self) -> list[tuple[int, int]]:
+        with self._backend.read() as connection:
+            return [(row.partition, row.erased) for row in connection.execute(_UNSCRUBBED)]
 
     def _scrub(self, partition: int, erased: int) -> bool:
         """Whether the partition's files hold nothing of its first so many erasures any more."""
@@ -145,6 +149,7 @@ class SqlStore(SpaceKeeper):
 
     # Operation
 
+    @only_reads
     def stats(self) -> dict[str, Any]:
         counted = {t.name: t for t in (schema.users, *schema.RECORD_TABLES.values(), schema.chunks)}
         with self._backend.read() as connection:
@@ -158,6 +163,7 @@ class SqlStore(SpaceKeeper):
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
         return {"rows": rows, **self._backend.stats()}
 
+    @only_reads
     def check(self) -> list[str]:
         problems: list[str] = []
         try:

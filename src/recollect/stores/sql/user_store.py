@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 
 from recollect.errors import Conflict, Invalid, NotFound
@@ -18,7 +18,7 @@ from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.ports.store import Applied, FeedEntry, Unembedded, Usage, UserView
 from recollect.stores.sql import schema
-from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.reading import (
@@ -80,16 +80,19 @@ class SqlUserStore:
         with self._backend.read(self._user) as connection:
             yield SqlUserStore(held(connection), self._user)
 
+    @only_reads
     def seq(self) -> int:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all(rows.select(schema.users, schema.users.c.seq))
         return found[0]["seq"] if found else 0
 
+    @only_reads
     def chunks(self, ids: Sequence[str], space: Space | None) -> dict[str, tuple[Chunk, ...]]:
         with self._backend.read(self._user) as connection:
             return chunks_of(UserRows(connection, self._user), ids, space)
 
+    @only_reads
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         table = schema.RECORD_TABLES[kind.kind]
         with self._backend.read(self._user) as connection:
@@ -116,21 +119,34 @@ class SqlUserStore:
         left = limit
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
-            with self._backend.read(self._user) as connection:
-                rows = UserRows(connection, self._user)
-                if rows.seal is not None and order in SEALED.get(table.name, ()):
-                    raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}: that is encrypted.")
-                statement = of_kind(rows.select(table), kind).where(*conditions(rows, kind, where))
-                if place is not None:
-                    statement = statement.where(beyond(key, place, descending))
-                page = rows.all(statement.order_by(*ordered(key, descending)).limit(size))
-                found = records(rows, kind, page)
+            behind = [] if place is None else [beyond(key, place, descending)]
+            found, place = self._page(kind, where, behind, order, ordered(key, descending), size)
             yield from found
-            if len(page) < size:
+            if len(found) < size:
                 return
-            place = (page[-1][order], page[-1]["id"])
-            left = None if left is None else left - len(page)
+            left = None if left is None else left - len(found)
 
+    @only_reads
+    def _page(
+        self,
+        kind: type[R],
+        where: Mapping[str, Any] | None,
+        behind: Sequence[ColumnElement[bool]],
+        order: str,
+        by: Sequence[ColumnElement[Any]],
+        size: int,
+    ) -> tuple[list[R], tuple[Any, str] | None]:
+        """Some records, and the place of the last one in their order."""
+        table = schema.RECORD_TABLES[kind.kind]
+        with self._backend.read(self._user) as connection:
+            rows = UserRows(connection, self._user)
+            if rows.seal is not None and order in SEALED.get(table.name, ()):
+                raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}: that is encrypted.")
+            wanted = (*conditions(rows, kind, where), *behind)
+            page = rows.all(of_kind(rows.select(table), kind).where(*wanted).order_by(*by).limit(size))
+            return records(rows, kind, page), (page[-1][order], page[-1]["id"]) if page else None
+
+    @only_reads
     def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:
         table = schema.RECORD_TABLES[kind.kind]
         with self._backend.read(self._user) as connection:
@@ -140,13 +156,16 @@ class SqlUserStore:
             raise NotFound(f"There is no {kind.kind} {id!r} to continue after.")
         return found[0][order], id
 
+    @only_reads
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
         with self._backend.read(self._user) as connection:
             return _count(UserRows(connection, self._user), kind, where)
 
+    @only_reads
     def search(self, search: Search) -> list[Candidate]:
         return self._backend.search(self._user, search)
 
+    @only_reads
     def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:
         table = schema.links
         with self._backend.read(self._user) as connection:
@@ -179,6 +198,7 @@ class SqlUserStore:
 
         self._backend.write(work, self._user)
 
+    @only_reads
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
         table = schema.usage
         with self._backend.read(self._user) as connection:
@@ -190,6 +210,10 @@ class SqlUserStore:
         self._backend.write(lambda c: put_usage(UserRows(c, self._user), kind, usage), self._user)
 
     def feed(self, since: int = 0) -> Iterator[FeedEntry]:
+        yield from self._changes(since)
+
+    @only_reads
+    def _changes(self, since: int) -> Iterator[FeedEntry]:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             tables = {table.name: (table, kind) for kind, table in schema.RECORD_TABLES.items()}
@@ -205,21 +229,27 @@ class SqlUserStore:
             )
             gone = [FeedEntry(r["seq"], r["kind"], r["id"], True) for r in rows.all(statement)]
         # Within one step deletions come first: what is still there was stored after them.
-        yield from merge(gone, *changed, key=lambda entry: entry.seq)
+        return merge(gone, *changed, key=lambda entry: entry.seq)
 
     def deleted(self, kind: type[Record], ids: Sequence[str]) -> set[str]:
-        secret = self.secret()
+        return self._deleted(kind, ids, self.secret())
+
+    @only_reads
+    def _deleted(self, kind: type[Record], ids: Sequence[str], secret: bytes) -> set[str]:
         with self._backend.read(self._user) as connection:
             return deleted_of(UserRows(connection, self._user), kind, ids, secret)
 
     def secret(self) -> bytes:
+        while (found := self._secret()) is None:
+            self.apply(())
+        return bytes.fromhex(found)
+
+    @only_reads
+    def _secret(self) -> str | None:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all(rows.select(schema.users, schema.users.c.secret))
-        if not found:
-            self.apply(())
-            return self.secret()
-        return bytes.fromhex(found[0]["secret"])
+        return found[0]["secret"] if found else None
 
     def adopt_secret(self, secret: bytes) -> bool:
         def work(connection: Connection) -> bool:
@@ -236,6 +266,7 @@ class SqlUserStore:
         self.secret()
         return self._backend.write(work, self._user)
 
+    @only_reads
     def unembedded(self, space: Space, limit: int) -> list[Unembedded]:
         table, chunks = schema.vectors, schema.chunks
         with self._backend.read(self._user) as connection:

@@ -97,6 +97,9 @@ class SqliteBackend:
             finally:
                 roll_back(connection)
 
+    def again(self, step: Callable[[], T]) -> T:
+        return step()  # there is no connection to lose
+
     def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
         self._check_open()
         with translated(self._path):

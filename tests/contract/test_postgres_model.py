@@ -1,0 +1,36 @@
+"""PostgreSQL against the model that SQLite is compared with, over arbitrary histories."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from recollect.ports.store import Store
+from tests.contract.postgres import emptied, new_database, opened, started
+from tests.unit.test_store_model import StoreMachine
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    with started() as server, new_database(server, "model") as url:
+        opened(url).close()
+        yield url
+
+
+def test_the_same_histories(database: str) -> None:
+    class PostgresMachine(StoreMachine):
+        def opened(self) -> list[Store]:
+            emptied(database)
+            return [opened(database, pool=2) for _ in range(2)]
+
+    run_state_machine_as_test(
+        PostgresMachine,
+        settings=settings(
+            max_examples=(settings.default or settings()).max_examples // 10,
+            stateful_step_count=20,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )
