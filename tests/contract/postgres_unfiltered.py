@@ -4,6 +4,7 @@ Run in a process of its own, so that nothing was built with the filter before: p
 """
 
 import json
+import re
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -27,11 +28,16 @@ from recollect.stores.postgres import search  # noqa: E402
 from recollect.stores.postgres.backend import Options, open_store  # noqa: E402
 from recollect.testing.store_samples import SPACE, START, axis, draft, question  # noqa: E402
 
-for name in ("_STATE", "_NEAREST", "_AMONG", "_AMONG_WORDS"):
-    text: str = getattr(search, name)
-    for column in ("c.user_id", "v.user_id", "u.user_id", "user_id"):
-        text = text.replace(f"{column} = %(user)s", "%(user)s <> ''").replace(f"{column} = %s", "%s <> ''")
-    setattr(search, name, text)
+FILTER = re.compile(r"\b(?:\w\.)?user_id = (?=%)")
+
+
+def unfiltered(statement: str) -> str:
+    return FILTER.sub("'' <> ", statement)
+
+
+for name in ("_STATE", "_NEAREST", "_AMONG"):
+    setattr(search, name, unfiltered(getattr(search, name)))
+search._WITH_VECTOR["join"] = unfiltered(search._WITH_VECTOR["join"])
 
 
 class _Now:

@@ -86,9 +86,13 @@ def test_statements_that_are_cut_are_run_again(proxy: Proxy) -> None:
         alice.apply([append(draft("tea", id=f"new-{proxy.cut}", vector=axis(0)))], SPACE)
     assert proxy.cut == 5
     assert [turn.index for turn in alice.find(Turn, order="index")] == list(range(8))
-    for words in (b"recollect_matches", b"FROM chunks c", b"<#>"):
+    for words, asked in {
+        b"recollect_matches": question("tea"),
+        b"AS wanted": question("tea"),
+        b"<#>": question(vector=axis(0)),
+    }.items():
         proxy.cut_at(words, "before")
-        assert len(found(alice, question("tea", axis(0), limit=5))) == 5
+        assert len(found(alice, asked)) == 5
     assert proxy.cut == 8
     assert store.check() == []
     store.close()

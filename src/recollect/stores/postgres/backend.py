@@ -66,7 +66,9 @@ class PostgresBackend:
             sessions.again(lambda: sessions.apart(lambda connection: self._migrate(connection, upgrade)))
             sessions.engine.dispose()  # connections made before do not know vectors
         key, where = self._options.key, sessions.where
-        seal = sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
+        seal = sessions.again(
+            lambda: sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
+        )
         if seal is not None:
             sessions.engine.update_execution_options(seal=seal)
             self._searcher = Searcher(self._options.cache_bytes, sealed.occurrences)
