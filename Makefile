@@ -56,9 +56,9 @@ test: lint weights ## lint and the core tests
 
 test-all: test test-extra ## the core tests, then engines, browser, frameworks and slow ones
 
-# One at a time: these start servers and measure. 5 is pytest's "no tests": none may be marked yet.
+# A file at a time in each process: the tests of one share its server.
 test-extra: weights
-	$(BIN)/pytest -m "$(EXTRA)" $(PYTEST_ARGS) || [ $$? -eq 5 ]
+	$(BIN)/pytest -n $(JOBS) --dist loadfile -m "$(EXTRA)" $(PYTEST_ARGS)
 
 serve: weights ## run Recollect (the demonstration, until there is a server)
 	$(BIN)/recollect demo
