@@ -43,7 +43,7 @@ class Memory:
         _claim(store, embedder, self._searched)
         self.clock = clock
         self.settings = settings
-        self._new_id = id_maker(clock)
+        self._new_ids = id_maker(clock)
         self._returned: dict[str, dict[str, tuple[str, int, datetime]]] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -88,7 +88,9 @@ class Memory:
         """One user's memory. Nobody else's can be reached through it."""
         scope = Scope(user, channel, agent, conversation)
         store = self.store.user(user)
-        work = Workspace(scope, store, self.embedder, self.clock, self._new_id, self.settings, self._searched)
+        work = Workspace(
+            scope, store, self.embedder, self.clock, self._new_ids, self.settings, self._searched
+        )
         return ScopedMemory(work, self._count, self._erased)
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:

@@ -56,13 +56,16 @@ class Workspace:
     store: UserStore
     embedder: Embedder | None
     clock: Clock
-    new_id: Callable[[], str]
+    new_ids: Callable[[int], list[str]]
     settings: Settings
     searched: Searched
 
     @property
     def space(self) -> Space | None:
         return self.embedder.space if self.embedder else None
+
+    def new_id(self) -> str:
+        return self.new_ids(1)[0]
 
     def apply(self, *changes: Change) -> Applied:
         return self.store.apply(changes, self.space)

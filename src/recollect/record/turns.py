@@ -112,21 +112,24 @@ def _known(work: Workspace, drafts: Sequence[TurnDraft]) -> set[tuple[str, int]]
 def plan_turns(work: Workspace, messages: Sequence[Message], conversation: str) -> list[TurnDraft]:
     """Checked messages as drafts, chunked but without vectors except those that came with them."""
     now = work.clock.now()
-    for message in messages:
-        check_message(message, work.settings)
-    given = [None if message.role == Role.NOTE else message.vector for message in messages]
+    roles = [check_message(message, work.settings) for message in messages]
+    given = [
+        None if role is Role.NOTE else message.vector for role, message in zip(roles, messages, strict=True)
+    ]
     vectors = iter(check_vectors([vector for vector in given if vector is not None], work.space))
     return [
-        _draft(work, message, conversation, now, None if vector is None else next(vectors))
-        for message, vector in zip(messages, given, strict=True)
+        _draft(work, id, message, role, conversation, now, None if vector is None else next(vectors))
+        for id, message, role, vector in zip(work.new_ids(len(messages)), messages, roles, given, strict=True)
     ]
 
 
-def check_message(message: Message, settings: Settings) -> None:
-    """`Invalid` unless the message can be stored as it is; its vector is checked when it is used."""
-    _role(message.role)
+def check_message(message: Message, settings: Settings) -> Role:
+    """Its role; `Invalid` unless the message can be stored as it is. Its vector is checked when it is
+    used."""
+    role = _role(message.role)
     check_content(message.content, settings)
-    check_metadata(message.metadata, settings)
+    if message.metadata != {}:  # as most are; the check takes longer
+        check_metadata(message.metadata, settings)
     if message.conversation is not None:
         check_name("conversation", message.conversation)
     if message.index is not None:
@@ -135,18 +138,27 @@ def check_message(message: Message, settings: Settings) -> None:
         check_whole("tokens", message.tokens, TOKEN_LIMIT)
     if message.at is not None:
         check_time("at", message.at)
-    _zone(message.zone)
-    check_text("model", message.model)
-    check_text("title", message.title)
+    if message.zone is not None:
+        _check_zone(message.zone)
+    if message.model is not None:
+        check_text("model", message.model)
+    if message.title is not None:
+        check_text("title", message.title)
+    return role
 
 
 def _draft(
-    work: Workspace, message: Message, conversation: str, now: datetime, vector: NDArray[np.float32] | None
+    work: Workspace,
+    id: str,
+    message: Message,
+    role: Role,
+    conversation: str,
+    now: datetime,
+    vector: NDArray[np.float32] | None,
 ) -> TurnDraft:
     """A checked message as a draft."""
-    role = _role(message.role)
     return TurnDraft(
-        id=work.new_id(),
+        id=id,
         conversation=message.conversation or conversation,
         index=message.index,
         role=role,
@@ -177,12 +189,10 @@ def _role(role: str) -> Role:
     return known
 
 
-def _zone(name: str | None) -> str | None:
-    if name is None:
-        return None
+def _check_zone(name: str) -> None:
     check_text("zone", name)
     try:
-        return ZoneInfo(name).key
+        ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise Invalid(f"There is no time zone {name!r}; use a name like Europe/Lisbon.") from None
 

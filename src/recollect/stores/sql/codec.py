@@ -103,7 +103,8 @@ def encode_vectors(vectors: Sequence[NDArray[np.float32]]) -> list[StoredVector]
     # Also refuses what is not a number.
     if not (matrix.max(initial=0) <= LARGEST and matrix.min(initial=0) >= -LARGEST):
         raise Invalid("The vector has values that are not finite numbers, or too large.")
-    return [StoredVector(row.tobytes()) for row in matrix.astype("<f2")]
+    stored, size = matrix.astype("<f2").tobytes(), 2 * matrix.shape[-1]
+    return [StoredVector(stored[start : start + size]) for start in range(0, len(stored), size)]
 
 
 def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:

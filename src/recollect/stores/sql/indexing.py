@@ -60,21 +60,19 @@ class Indexer:
 
         `columns` are the records' own, `searched` the text and the chunks of each.
         """
-        first, owners = self.next_doc, list[int]()
-        vectors: list[NDArray[np.float32] | None] = []
+        placed = [(owner, text, chunk) for owner, (text, chunks) in enumerate(searched) for chunk in chunks]
+        owners = [owner for owner, _, _ in placed]
+        vectors = [chunk.vector for _, _, chunk in placed]
+        words = [terms(text[chunk.start : chunk.stop]) for _, text, chunk in placed]
+        lengths = [*map(len, words)]
+        first, self.next_doc = self.next_doc, self.next_doc + len(placed)
+        self._texts += zip(range(first, self.next_doc), words, strict=True)
+        self.documents += len(placed)
+        self.terms += sum(lengths)
         new = self._chunks
-        for owner, (text, chunks) in enumerate(searched):
-            for chunk in chunks:
-                words = terms(text[chunk.start : chunk.stop])
-                self._texts.append((self.next_doc, words))
-                vectors.append(chunk.vector)
-                self.next_doc += 1
-                self.terms += len(words)
-                owners.append(owner)
-                new["start"].append(chunk.start)
-                new["stop"].append(chunk.stop)
-                new["terms"].append(len(words))
-        self.documents += len(owners)
+        new["start"] += [chunk.start for _, _, chunk in placed]
+        new["stop"] += [chunk.stop for _, _, chunk in placed]
+        new["terms"] += lengths
         new["doc"] += range(first, self.next_doc)
         new["kind"] += [kind] * len(owners)
         new["seq"] += [self._seq] * len(owners)

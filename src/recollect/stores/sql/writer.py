@@ -168,7 +168,7 @@ class _Writer:
                 self.turns.append(_unchanged(taken[place], draft))
                 continue
             turn = _placed(draft, index)
-            next_index[draft.conversation] = max(behind, index + 1)
+            next_index[draft.conversation] = index + 1 if index >= behind else behind
             taken[place] = turn
             self.turns.append(turn)
             new.append(turn)
