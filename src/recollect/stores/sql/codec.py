@@ -99,6 +99,8 @@ def encode_vector(vector: NDArray[np.float32]) -> StoredVector:
 
 def encode_vectors(vectors: Sequence[NDArray[np.float32]]) -> list[StoredVector]:
     """Vectors of one space as stored; together, because NumPy takes longer to call than to count."""
+    if not vectors:
+        return []
     matrix = np.array(vectors, np.float32)
     # Also refuses what is not a number.
     if not (matrix.max(initial=0) <= LARGEST and matrix.min(initial=0) >= -LARGEST):
