@@ -157,8 +157,15 @@ class Memory:
 
     def _erased(self) -> None:
         """Leave no byte of what was forgotten: at once, or by the background within its interval."""
-        if self._background is None and not self.store.scrub():
-            log.warning("Erased bytes are still in the files because others read them; run `recollect tend`.")
+        if self._background is not None:
+            return
+        try:
+            if not self.store.scrub():
+                log.warning(
+                    "Erased bytes are still in the files because others read them; run `recollect tend`."
+                )
+        except RecollectError as error:  # what was forgotten is gone from the memory all the same
+            log.warning("What was erased may still be in the files: %s", error)
 
     def _tend_forever(self) -> None:
         while not self._stopping.wait(self.settings.tend_seconds):

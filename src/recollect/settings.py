@@ -78,7 +78,7 @@ class Settings:
     index_over: int = 200_000
     """A user with more chunks than this gets an index of their own, made by the background (PostgreSQL)."""
     cache_mb: int = 512
-    """Memory for the vectors of recently searched users, in MiB (SQLite)."""
+    """Memory for the vectors of recently searched users, in MiB (SQLite; encrypted PostgreSQL)."""
     tend_seconds: float = 30.0
     """How often the background looks for work; erased bytes are gone from the files within this time."""
     lease_seconds: float = 120.0

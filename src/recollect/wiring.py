@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import keys
-from recollect.errors import SettingsError
+from recollect.errors import SettingsError, StoreUnavailable
 from recollect.keys import Key
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
@@ -65,6 +65,15 @@ def create_database(settings: Settings) -> bool:
     new = _admin().create_database(settings.db) or _admin().version(settings.db) is None
     upgrade_database(settings)
     return new
+
+
+def make_missing(settings: Settings) -> None:
+    """Make a server's database that does not exist yet; a file is made when it is opened."""
+    if is_server(settings):
+        try:
+            server_version(settings)
+        except StoreUnavailable:
+            create_database(settings)
 
 
 def upgrade_database(settings: Settings) -> None:

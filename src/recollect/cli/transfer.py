@@ -151,6 +151,7 @@ def copy(
     source, target = map(wiring.address, settings)
     if source == target or Path(source).resolve() == Path(target).resolve():
         raise Invalid("A database cannot be copied to itself: give another one to copy to.")
+    wiring.make_missing(settings[1])
     with (
         closing(wiring.open_store(settings[0])) as old,
         closing(wiring.open_store(settings[1])) as new,

@@ -38,14 +38,16 @@ def seal_of(connection: Connection, key: Key | None, where: str) -> Seal | None:
         return None
     if not marks:
         raise SettingsError(
-            f"{where} is not encrypted, but a key is set. Unset it, or `recollect copy` this database into "
-            "a new one, which the key then encrypts."
+            f"{where} is not encrypted, but a key is set: unset it. To encrypt what is there, `recollect "
+            "copy` it to a new database with --to-key-file."
         )
     if key is None:
         raise SettingsError(f"{where} is encrypted: set RECOLLECT_KEY or RECOLLECT_KEY_FILE.")
     seal = _seal(key, marks[_SALT])
     if seal.check != marks[_CHECK]:
-        raise SettingsError(f"{where} is encrypted with another key. Nothing was changed.")
+        raise SettingsError(
+            f"{where} is encrypted with another key: correct RECOLLECT_KEY or RECOLLECT_KEY_FILE."
+        )
     return seal
 
 

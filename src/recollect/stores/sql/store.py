@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, true, update
+from sqlalchemy import Connection, delete, func, select, text, true, update
 
 from recollect.errors import StoreCorrupt
 from recollect.model.records import SEARCHABLE
@@ -127,13 +127,13 @@ class SqlStore(SpaceKeeper):
     def acquire(self, lease: str, holder: str, now: datetime, until: datetime) -> bool:
         def work(connection: Connection) -> bool:
             table = schema.leases
-            row = connection.execute(
-                self._backend.locked(select(table).where(table.c.name == lease))
-            ).one_or_none()
             values = {"holder": holder, "until": encode_time(until)}
-            if row is None:
-                connection.execute(insert(table).values(name=lease, **values))
+            if connection.execute(_FIRST_LEASE, {"name": lease, **values}).rowcount:
                 return True
+            held = self._backend.locked(select(table).where(table.c.name == lease))
+            row = connection.execute(held).one_or_none()
+            if row is None:
+                return False  # it was released just now
             # A lease that ends later than one taken now would was taken by a clock that was wrong.
             if row.holder != holder and encode_time(now) < row.until <= encode_time(until):
                 return False
@@ -178,6 +178,10 @@ class SqlStore(SpaceKeeper):
         self._backend.close()
 
 
+# Of two who take it at once, one finds it taken.
+_FIRST_LEASE = text(
+    "INSERT INTO leases (name, holder, until) VALUES (:name, :holder, :until) ON CONFLICT DO NOTHING"
+)
 _UNSCRUBBED = select(schema.erasures).where(schema.erasures.c.erased > schema.erasures.c.scrubbed)
 
 
