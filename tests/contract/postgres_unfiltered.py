@@ -35,9 +35,8 @@ def unfiltered(statement: str) -> str:
     return FILTER.sub("'' <> ", statement)
 
 
-for name in ("_STATE", "_NEAREST", "_AMONG"):
+for name in ("_STATE", "_NEAREST", "_AMONG", "_DOT"):
     setattr(search, name, unfiltered(getattr(search, name)))
-search._WITH_VECTOR["join"] = unfiltered(search._WITH_VECTOR["join"])
 
 
 class _Now:
