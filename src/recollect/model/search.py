@@ -32,6 +32,18 @@ class Filter:
     known_at: datetime | None = None
     min_confidence: float = 0.0
 
+    @property
+    def wanted(self) -> dict[str, tuple[str, ...]]:
+        """The columns that must have one of some values, as far as anything is asked of them."""
+        asked = {
+            "kind": None if self.kinds == SEARCHABLE else self.kinds,
+            "role": self.roles,
+            "channel": self.channels,
+            "agent": None if self.agent is None else (self.agent,),
+            "conversation": None if self.conversation is None else (self.conversation,),
+        }
+        return {column: values for column, values in asked.items() if values is not None}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:

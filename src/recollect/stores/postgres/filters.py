@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from recollect.model.records import SEARCHABLE
 from recollect.model.search import Filter
 from recollect.stores.sql.codec import encode_text, encode_time
 
@@ -26,16 +25,9 @@ def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
 def _equalities(filter: Filter) -> tuple[list[str], dict[str, Any]]:
     found: list[str] = []
     values: dict[str, Any] = {}
-    for column, wanted in (
-        ("kind", None if filter.kinds == SEARCHABLE else filter.kinds),
-        ("role", filter.roles),
-        ("channel", filter.channels),
-        ("agent", None if filter.agent is None else (filter.agent,)),
-        ("conversation", None if filter.conversation is None else (filter.conversation,)),
-    ):
-        if wanted is not None:
-            found.append(f"c.{column} = ANY(%({column})s)")
-            values[column] = [encode_text(value) for value in wanted]
+    for column, wanted in filter.wanted.items():
+        found.append(f"c.{column} = ANY(%({column})s)")
+        values[column] = [encode_text(value) for value in wanted]
     if filter.exclude_conversation is not None:
         found.append("c.conversation IS DISTINCT FROM %(excluded)s")
         values["excluded"] = encode_text(filter.exclude_conversation)

@@ -143,19 +143,12 @@ class Columns:
     def allowed(self, filter: Filter) -> NDArray[np.bool_]:
         """Which chunks the filter lets through."""
         mask = self._alive[: self.count].copy()
-        for name, wanted in (
-            ("kind", None if filter.kinds == SEARCHABLE else filter.kinds),
-            ("role", filter.roles),
-            ("channel", filter.channels),
-            ("agent", None if filter.agent is None else (filter.agent,)),
-            ("conversation", None if filter.conversation is None else (filter.conversation,)),
-        ):
-            if wanted is not None:
-                codes = self._codes[name]
-                found = [codes[value] for value in wanted if value in codes]
-                chosen = np.zeros(len(codes), np.bool_)  # others may add codes meanwhile, never remove
-                chosen[found] = True
-                mask &= chosen[self._buffers[name][: self.count]]
+        for name, wanted in filter.wanted.items():
+            codes = self._codes[name]
+            found = [codes[value] for value in wanted if value in codes]
+            chosen = np.zeros(len(codes), np.bool_)  # others may add codes meanwhile, never remove
+            chosen[found] = True
+            mask &= chosen[self._buffers[name][: self.count]]
         if filter.exclude_conversation is not None:
             mask &= self.conversation != self._codes["conversation"].get(filter.exclude_conversation, -1)
         if filter.since is not None:
