@@ -33,28 +33,34 @@ SELECT u.number, u.documents, u.terms, s.id, s.model, s.dimensions, s.unrelated,
 FROM users u LEFT JOIN spaces s ON s.active WHERE u.user_id = %s
 """
 _FOUND = "c.doc, c.kind, c.owner, c.start, c.stop"
+# Rows are looked up one by one. Of a join the planner thinks badly: no statistics are kept of whose rows
+# there are, so it takes a user's for few and would rather read them all.
+_DOT = """(
+    SELECT -(v.vector <#> %(vector)s) FROM vectors v
+    WHERE v.user_id = %(user)s AND v.space = %(space)s AND v.doc = c.doc
+)"""
 _NEAREST = f"""
 SELECT {_FOUND}, -v.distance
 FROM (
     SELECT doc, {{vector}} <#> %(vector)s AS distance FROM vectors
     WHERE user_id = %(user)s AND space = %(space)s AND vector IS NOT NULL{{owner}}
     ORDER BY distance LIMIT %(tried)s
-) v JOIN chunks c ON c.user_id = %(user)s AND c.doc = v.doc
-WHERE {{where}} ORDER BY v.distance LIMIT %(limit)s
+) v CROSS JOIN LATERAL (
+    SELECT * FROM chunks c WHERE c.user_id = %(user)s AND c.doc = v.doc AND {{where}} OFFSET 0
+) c ORDER BY v.distance LIMIT %(limit)s
 """
-# No statistics are kept of whose rows there are, so the server takes them for few, and sorting for cheap.
+_NEAREST_OF_FEW = f"""
+SELECT * FROM (SELECT {_FOUND}, {_DOT} AS dot FROM chunks c WHERE c.user_id = %(user)s AND {{where}}) found
+WHERE dot IS NOT NULL ORDER BY dot DESC LIMIT %(limit)s
+"""
+# The planner takes sorting a user's rows for cheap as well.
 _BY_INDEX = "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off"
 _AMONG = f"""
 SELECT {_FOUND}, {{dot}}
-FROM unnest(%(docs)s::bigint[]) WITH ORDINALITY AS wanted (doc, place)
-JOIN chunks c ON c.user_id = %(user)s AND c.doc = wanted.doc
-WHERE {{where}} ORDER BY wanted.place LIMIT %(limit)s
+FROM unnest(%(docs)s::bigint[]) WITH ORDINALITY AS wanted (doc, place) CROSS JOIN LATERAL (
+    SELECT * FROM chunks c WHERE c.user_id = %(user)s AND c.doc = wanted.doc AND {{where}} OFFSET 0
+) c ORDER BY wanted.place LIMIT %(limit)s
 """
-# Looked up one by one: of a join the planner, who keeps no statistics of users, thinks badly.
-_DOT = """(
-    SELECT -(v.vector <#> %(vector)s) FROM vectors v
-    WHERE v.user_id = %(user)s AND v.space = %(space)s AND v.doc = c.doc
-)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,8 @@ def _similarity(state: _State, dot: float | None) -> float | None:
 
 
 def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed: bool) -> list[TupleRow]:
+    """The nearest that pass the filter: found among the nearest of all, or, when few of those pass, by
+    comparing all that pass."""
     tried = search.limit * MARGIN
     column, owner = "vector", ""
     if indexed and state.space is not None:
@@ -113,14 +121,18 @@ def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed
         owner = f" AND hashtextextended(user_id, 0) = {OWNER}"
         cursor.execute(f"SET LOCAL hnsw.ef_search = {min(max(tried, 200), 1000)}".encode())
         cursor.execute(_BY_INDEX)
-    while True:
-        statement = _NEAREST.format(vector=column, owner=owner, where=state.where)
-        values = state.values | {"vector": state.vector, "tried": tried}
-        rows = cursor.execute(statement.encode(), values).fetchall()
-        near = [row for row in rows if (_similarity(state, row[-1]) or 0.0) >= search.threshold]
-        if len(rows) >= search.limit or len(near) < len(rows) or tried >= state.documents:
-            return near
-        tried, column, owner = state.documents, "vector", ""
+    values = state.values | {"vector": state.vector, "tried": tried}
+    statement = _NEAREST.format(vector=column, owner=owner, where=state.where)
+    rows = cursor.execute(statement.encode(), values).fetchall()
+    near = _related(state, search, rows)
+    if len(rows) < search.limit and len(near) == len(rows) and tried < state.documents:
+        rows = cursor.execute(_NEAREST_OF_FEW.format(where=state.where).encode(), values).fetchall()
+        return _related(state, search, rows)
+    return near
+
+
+def _related(state: _State, search: Search, rows: Sequence[TupleRow]) -> list[TupleRow]:
+    return [row for row in rows if (_similarity(state, row[-1]) or 0.0) >= search.threshold]
 
 
 def _ranked(
@@ -149,7 +161,7 @@ def _best_by_words(
     dot = "NULL" if state.vector is None else _DOT
     statement = _AMONG.format(where=state.where, dot=dot).encode()
     passed: list[TupleRow] = []
-    start, size = 0, search.limit * MARGIN
+    start, size = 0, search.limit
     while start < len(docs) and len(passed) < search.limit:
         values = {"vector": state.vector, "docs": docs[start : start + size].tolist()}
         passed += cursor.execute(statement, state.values | values).fetchall()

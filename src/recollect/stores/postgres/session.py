@@ -240,7 +240,7 @@ def _engine(url: URL, pool: int, timeout: float) -> Engine:
     milliseconds = round(timeout * 1000)
     options = (
         f"-c statement_timeout={milliseconds} -c idle_in_transaction_session_timeout={milliseconds} "
-        "-c jit=off -c TimeZone=UTC"
+        "-c jit=off -c TimeZone=UTC -c plan_cache_mode=force_custom_plan"  # a generic one locks 64 partitions
     )
     given = url.query.get("options", "")
     engine = create_engine(

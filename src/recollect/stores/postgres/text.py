@@ -28,13 +28,14 @@ _SURELY_FITS = 3000
 _OFTEN = ("", *(f"^{count}" for count in range(2, COUNT_LIMIT + 1)))
 """What a word ends with: for its first occurrence nothing."""
 
+# The user comes second, so that the planner does not read all of a user's entries beside a term's postings.
 TABLE = """
 CREATE TABLE texts (
     user_id text COLLATE "C" NOT NULL,
     doc bigint NOT NULL,
     length integer NOT NULL,
     terms tsvector NOT NULL,
-    PRIMARY KEY (user_id, doc)
+    PRIMARY KEY (doc, user_id)
 ) PARTITION BY HASH (user_id)
 """
 # Without the list of what is still to be indexed: every search would read it, whoever wrote it.
