@@ -1,38 +1,20 @@
-"""An embedding model behind an OpenAI-compatible address.
+"""An embedding model behind an OpenAI-compatible address."""
 
-No message or representation here repeats a text or a key, nor what a server says in free words, since
-servers quote both.
-"""
-
-import math
-import random
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import EmbedderError, SettingsError
 from recollect.model.space import Space
+from recollect.models._post import Endpoint
+from recollect.models._retry import Patience, checked
 from recollect.models._vectors import mean, unit, well_formed
 from recollect.ports.embedder import Vectors
-
-if TYPE_CHECKING:
-    import httpx
-
-_PASSING_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_FIRST_WAIT = 0.5
-_LONGEST_WAIT = 30.0
-_HINTS = {
-    401: " Check the API key.",
-    403: " Check the API key and what it is allowed.",
-    404: " Check the base URL and the model's name.",
-}
 
 
 class HttpEmbedder:
@@ -61,13 +43,11 @@ class HttpEmbedder:
         max_chars: int = 6000,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if not base_url.startswith(("http://", "https://")):
-            raise SettingsError("The embedder's base URL must begin with http:// or https://.")
-        if api_key and not (api_key.isascii() and api_key.isprintable()):
-            raise SettingsError("The embedder's API key has characters that no key has.")
+        base = checked("embedder", base_url, api_key)
         if shorten and dimensions is None:
             raise SettingsError("To shorten vectors, give their dimensions.")
-        self._url = f"{base_url.rstrip('/')}/embeddings"
+        patience = Patience(timeout=timeout, attempts=attempts, sleep=sleep)
+        self._endpoint = Endpoint(f"{base}/embeddings", "An embedding model", EmbedderError, api_key, patience)
         self._extra: dict[str, object] = {"dimensions": dimensions} if shorten else {}
         self._model = model
         self._api_key = api_key
@@ -75,17 +55,13 @@ class HttpEmbedder:
         self._unrelated = unrelated
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
-        self._timeout = timeout
-        self._attempts = max(1, attempts)
         self._batch_size = batch_size
         self._max_chars = max_chars
-        self._sleep = sleep
         self._lock = threading.Lock()
-        self._client: httpx.Client | None = None
 
     def __repr__(self) -> str:
         key = "None" if self._api_key is None else "'***'"
-        return f"HttpEmbedder({self._url!r}, {self._model!r}, api_key={key})"
+        return f"HttpEmbedder({self._endpoint.where!r}, {self._model!r}, api_key={key})"
 
     @property
     def space(self) -> Space:
@@ -101,10 +77,7 @@ class HttpEmbedder:
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self._endpoint.close()
 
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         if not texts:
@@ -123,105 +96,16 @@ class HttpEmbedder:
         )
 
     def _batch(self, batch: list[str]) -> Vectors:
-        answer = self._post({"model": self._model, "input": batch, **self._extra})
+        answer = self._endpoint.post({"model": self._model, "input": batch, **self._extra})
         rows = parse(answer, len(batch))
         with self._lock:
             if self._dimensions is None:
                 self._dimensions = rows.shape[1]
         if rows.shape[1] != self._dimensions:
             raise EmbedderError(
-                f"{self._url} answered with {rows.shape[1]} dimensions; {self._model} has {self._dimensions}."
+                f"{self._endpoint.where} answered with {rows.shape[1]} dimensions; {self._model} has {self._dimensions}."
             )
         return unit(rows)
-
-    def _post(self, body: dict[str, object]) -> object:
-        """The parsed answer, after as many attempts as it takes and is allowed."""
-        client = self._open()
-        attempt = 1
-        while True:
-            try:
-                return _ask(client, self._url, body)
-            except _Passing as passing:
-                if attempt == self._attempts:
-                    raise EmbedderError(
-                        f"{self._url} failed {attempt} times, at last with {passing.reason}."
-                    ) from None
-                wait = passing.retry_after
-            self._sleep(min(_back_off(attempt) if wait is None else wait, _LONGEST_WAIT))
-            attempt += 1
-
-    def _open(self) -> "httpx.Client":
-        with self._lock:
-            if self._client is None:
-                headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-                try:
-                    import httpx  # here: it is an extra, and importing recollect must stay fast
-                except ImportError:
-                    raise EmbedderError(
-                        "An embedding model behind an address needs httpx. "
-                        "Run `pip install 'recollect[remote]'`."
-                    ) from None
-                self._client = httpx.Client(timeout=self._timeout, headers=headers)
-            return self._client
-
-
-class _Passing(Exception):
-    """A failure that may be over soon."""
-
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.retry_after = retry_after
-
-
-def _ask(client: "httpx.Client", url: str, body: dict[str, object]) -> object:
-    """The parsed answer to one request."""
-    import httpx
-
-    try:
-        response = client.post(url, json=body)
-    except httpx.RequestError as error:
-        raise _Passing(type(error).__name__) from error
-    except (httpx.InvalidURL, ValueError) as error:
-        raise EmbedderError(f"{url} cannot be asked ({type(error).__name__}).") from None
-    status = response.status_code
-    if status in _PASSING_STATUS:
-        raise _Passing(f"status {status}", _seconds(response.headers.get("Retry-After")))
-    if status != 200:
-        raise EmbedderError(f"{url} answered with status {status}{_code(response)}.{_HINTS.get(status, '')}")
-    try:
-        return response.json()
-    except (ValueError, RecursionError):
-        raise EmbedderError(f"{url} answered with something that is not JSON.") from None
-
-
-def _code(response: "httpx.Response") -> str:
-    """The server's word for the error, when it is a plain code: its sentences may quote the input."""
-    try:
-        error = response.json()["error"]
-        code = error.get("code") or error.get("type")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return ""
-    return f" ({code})" if isinstance(code, str) and re.fullmatch(r"[a-z_]{1,40}", code) else ""
-
-
-def _back_off(attempt: int) -> float:
-    # Jitter, so that many clients that failed together do not come back together.
-    return _FIRST_WAIT * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """A Retry-After header, which holds seconds or a date, as seconds from now."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def parse(answer: object, count: int) -> NDArray[np.float64]:
