@@ -11,6 +11,7 @@ RecollectError
 │   └── SchemaMismatch       its schema is not this release's
 ├── EmbedderError        vectors could not be computed
 │   └── WeightsMissing       a local model is not installed
+├── ModelError           a language model or a reranker gave no usable answer
 └── SettingsError        a setting has a value it cannot have
 
 A message says what happened and what to do about it; an error raised without one says its docstring.
@@ -62,6 +63,10 @@ class EmbedderError(RecollectError):
 
 class WeightsMissing(EmbedderError):
     """The local embedding model is not installed. Run `recollect models install`."""
+
+
+class ModelError(RecollectError):
+    """The language model or the reranker gave no usable answer."""
 
 
 class SettingsError(RecollectError):

@@ -16,7 +16,7 @@ PREFIX = "RECOLLECT_"
 
 MiB = 1024 * 1024
 
-SECRET = ("key", "embedder_key")
+SECRET = ("key", "embedder_key", "model_key", "reranker_key")
 """Settings whose value is shown nowhere."""
 
 
@@ -48,6 +48,22 @@ class Settings:
     """Where local models are kept."""
     install_models: bool = True
     """Fetch a missing local model on first use."""
+
+    model: str = ""
+    """The base URL of an OpenAI-compatible API with a language model; empty: none is used."""
+    model_name: str = ""
+    """The language model to ask for."""
+    model_key: str = ""
+    """Its API key."""
+    model_timeout: float = 60.0
+    """Seconds to wait for an answer of the language model, or of a reranker."""
+    reranker: str = "none"
+    """What reads the best candidates once more: `none`, `model` (the language model), or the base URL of an
+    API with /rerank."""
+    reranker_model: str = ""
+    """The model to ask for when `reranker` is a URL."""
+    reranker_key: str = ""
+    """The API key when `reranker` is a URL."""
 
     content_limit: int = 1 * MiB
     """The most characters one turn or memory may have."""
@@ -107,6 +123,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "cache_mb": (1, 1_000_000),
     "embedder_dimensions": (1, 65_536),
     "embedder_timeout": (0.001, 3600),
+    "model_timeout": (0.001, 3600),
     "tend_seconds": (0.01, 86_400),
     "lease_seconds": (1, 86_400),
 }

@@ -9,6 +9,8 @@ from recollect.errors import SettingsError, StoreUnavailable
 from recollect.keys import Key
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.language_model import LanguageModel
+from recollect.ports.reranker import Reranker
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
 
@@ -155,3 +157,44 @@ def open_embedder(settings: Settings, progress: Progress | None = None) -> Embed
     from recollect.models.local import LocalEmbedder
 
     return LocalEmbedder(name, Path(settings.models), fetch=settings.install_models, progress=progress)
+
+
+def open_model(settings: Settings) -> LanguageModel | None:
+    """The language model that `settings.model` names; no connection is made before it is asked."""
+    if not settings.model:
+        return None
+    if not settings.model_name:
+        raise SettingsError("RECOLLECT_MODEL has no model to ask for: set RECOLLECT_MODEL_NAME.")
+    from recollect.models.chat import ChatModel
+
+    return ChatModel(
+        settings.model,
+        settings.model_name,
+        api_key=settings.model_key or None,
+        timeout=settings.model_timeout,
+    )
+
+
+def open_reranker(settings: Settings, model: LanguageModel | None) -> Reranker | None:
+    """The reranker that `settings.reranker` names; `model` is the one it may be."""
+    name = settings.reranker
+    if name == "none":
+        return None
+    if name == "model":
+        if model is None:
+            raise SettingsError("RECOLLECT_RERANKER=model needs a language model: set RECOLLECT_MODEL.")
+        from recollect.models.rerank_model import ModelReranker
+
+        return ModelReranker(model)
+    if not name.startswith(("http://", "https://")):
+        raise SettingsError(f"RECOLLECT_RERANKER is {name!r}, but must be none, model or a base URL.")
+    if not settings.reranker_model:
+        raise SettingsError("RECOLLECT_RERANKER has no model to ask for: set RECOLLECT_RERANKER_MODEL.")
+    from recollect.models.rerank_http import HttpReranker
+
+    return HttpReranker(
+        name,
+        settings.reranker_model,
+        api_key=settings.reranker_key or None,
+        timeout=settings.model_timeout,
+    )

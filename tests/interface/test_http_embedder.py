@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from recollect.errors import EmbedderError, SettingsError
 from recollect.model.space import Space
 from recollect.models.http import HttpEmbedder, split
+from recollect.testing.openai_answers import Body, scatter
 from recollect.testing.openai_server import (
     Alter,
-    Body,
     Drop,
     Hang,
     OpenAIServer,
@@ -25,7 +25,6 @@ from recollect.testing.openai_server import (
     Truncate,
     not_a_number,
     reversed_order,
-    scatter,
     wrong_count,
     wrong_dimensions,
 )

@@ -9,6 +9,7 @@ HEAVY = {
     "fastapi",
     "httpx",
     "onnxruntime",
+    "openai",
     "pydantic",
     "rich",
     "sqlalchemy",

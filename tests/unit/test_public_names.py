@@ -39,6 +39,7 @@ PUBLIC = [
     "Conflict",
     "EmbedderError",
     "Invalid",
+    "ModelError",
     "NotFound",
     "RecollectError",
     "SchemaMismatch",

@@ -47,7 +47,9 @@ class HttpEmbedder:
         if shorten and dimensions is None:
             raise SettingsError("To shorten vectors, give their dimensions.")
         patience = Patience(timeout=timeout, attempts=attempts, sleep=sleep)
-        self._endpoint = Endpoint(f"{base}/embeddings", "An embedding model", EmbedderError, api_key, patience)
+        self._endpoint = Endpoint(
+            f"{base}/embeddings", "An embedding model", EmbedderError, api_key, patience
+        )
         self._extra: dict[str, object] = {"dimensions": dimensions} if shorten else {}
         self._model = model
         self._api_key = api_key
@@ -103,7 +105,8 @@ class HttpEmbedder:
                 self._dimensions = rows.shape[1]
         if rows.shape[1] != self._dimensions:
             raise EmbedderError(
-                f"{self._endpoint.where} answered with {rows.shape[1]} dimensions; {self._model} has {self._dimensions}."
+                f"{self._endpoint.where} answered with {rows.shape[1]} dimensions; "
+                f"{self._model} has {self._dimensions}."
             )
         return unit(rows)
 

@@ -3,11 +3,11 @@
     with OpenAIServer() as server:
         server.script(Status(429, retry_after="2"), Drop())       # what the next requests meet, in order
         client = HttpEmbedder(server.base_url, "any-model")       # then everything is answered properly
+        server.say("Lisbon.")                                     # the next thing its chat model says
 
 A new endpoint is a function from the request's body to the answer's, entered in `_routes`.
 """
 
-import hashlib
 import json
 import threading
 from collections import deque
@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, cast
 
-Body = dict[str, Any]
+from recollect.testing.openai_answers import Body, Chat, completion, embeddings, events, ranking, scatter
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +94,33 @@ def _first_vector(change: Callable[[list[float]], list[float]]) -> Alter:
     return Alter(altered)
 
 
-def scatter(text: str, dimensions: int) -> list[float]:
-    """A vector that depends on nothing but the text; its direction means nothing."""
-    stream = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(dimensions)
-    return [byte / 127.5 - 1.0 for byte in stream]
-
-
 class OpenAIServer:
-    """The server, as a context manager. `requests` holds all it saw, in order."""
+    """The server, as a context manager. `requests` holds all it saw, in order.
 
-    def __init__(self, dimensions: int = 16, embed: Callable[[str], list[float]] | None = None) -> None:
+    `chat` is its chat model: from the request's body to what is said. What `say` was given comes first. A
+    schema in the request is the script's business.
+    """
+
+    def __init__(
+        self,
+        dimensions: int = 16,
+        embed: Callable[[str], list[float]] | None = None,
+        chat: Chat | None = None,
+    ) -> None:
         self.requests: list[Request] = []
         self._embed: Callable[[str], list[float]] = embed or partial(scatter, dimensions=dimensions)
+        self._chat: Chat = chat or (lambda body: "I have nothing to say.")
+        self._said: deque[str] = deque()
         self._steps: deque[Step] = deque()
+        self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._routes: dict[str, Callable[[Body], Body]] = {"/v1/embeddings": self._embeddings}
+        self._routes: dict[str, Callable[[Body], Body | bytes]] = {
+            "/v1/embeddings": lambda body: embeddings(body, self._embed),
+            "/v1/chat/completions": lambda body: (events if body.get("stream") else completion)(
+                body, self._answer(body)
+            ),
+            "/v1/rerank": ranking,
+        }
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.owner = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
@@ -120,6 +132,10 @@ class OpenAIServer:
     def script(self, *steps: Step) -> None:
         """What the coming requests meet, one step each; afterwards all are answered properly."""
         self._steps.extend(steps)
+
+    def say(self, *texts: str) -> None:
+        """What the chat model says next, one text an answer; afterwards it is asked itself."""
+        self._said.extend(texts)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -147,10 +163,12 @@ class OpenAIServer:
             case Status():
                 handler.answer(step.code, step.body, step.retry_after)
             case Alter():
-                handler.answer(200, step.change(route(request.body)))
+                whole = route(request.body)
+                handler.answer(200, whole if isinstance(whole, bytes) else step.change(whole))
             case Truncate():
-                whole = json.dumps(route(request.body)).encode()
-                handler.send(200, whole[: len(whole) // 2])
+                whole = route(request.body)
+                raw = whole if isinstance(whole, bytes) else json.dumps(whole).encode()
+                handler.send(200, raw[: len(raw) // 2])
             case Drop():
                 handler.hang_up()
             case Hang():
@@ -158,15 +176,11 @@ class OpenAIServer:
                     pass
                 handler.hang_up()
 
-    def _embeddings(self, body: Body) -> Body:
-        given = body["input"]
-        texts: list[str] = [given] if isinstance(given, str) else given
-        data = [
-            {"object": "embedding", "index": index, "embedding": self._embed(text)}
-            for index, text in enumerate(texts)
-        ]
-        usage = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
-        return {"object": "list", "model": body["model"], "data": data, "usage": usage}
+    def _answer(self, body: Body) -> str:
+        """What the chat model says; the last word is that of the script."""
+        with self._lock:
+            said = self._said.popleft() if self._said else None
+        return self._chat(body) if said is None else said
 
 
 class _Server(ThreadingHTTPServer):
@@ -189,12 +203,18 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         cast(_Server, self.server).owner.meet(Request(self.path, headers, json.loads(raw)), self)
 
-    def answer(self, status: int, body: Body, retry_after: str | None = None) -> None:
-        self.send(status, json.dumps(body).encode(), retry_after)
+    def answer(self, status: int, body: Body | bytes, retry_after: str | None = None) -> None:
+        """JSON, or server-sent events as they are."""
+        if isinstance(body, bytes):
+            self.send(status, body, kind="text/event-stream")
+        else:
+            self.send(status, json.dumps(body).encode(), retry_after)
 
-    def send(self, status: int, content: bytes, retry_after: str | None = None) -> None:
+    def send(
+        self, status: int, content: bytes, retry_after: str | None = None, kind: str = "application/json"
+    ) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)

@@ -1,0 +1,220 @@
+"""A language model behind an OpenAI-compatible address, by the official SDK.
+
+The SDK's own retries are off: ours tell what happened, and tests need not wait for them.
+"""
+
+import importlib.util
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import ModelError, SettingsError
+from recollect.models._retry import (
+    PASSING_STATUS,
+    Deadline,
+    Passing,
+    Patience,
+    checked,
+    insist,
+    refusal,
+    shown,
+)
+from recollect.models._vectors import well_formed
+from recollect.ports.language_model import ChatMessage, Reply, Schema, Source, Tokens
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
+"""What some local models write before their answer."""
+
+Body = dict[str, Any]
+
+
+class ChatModel:
+    """The `LanguageModel` port over POST {base_url}/chat/completions. Safe in any thread.
+
+    `concurrency` is how many requests are under way at once; further ones wait. What a server does not know
+    (a schema, a temperature, the older name of the token limit) is left out of later requests.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        *,
+        api_key: str | None = None,
+        timeout: float = 60.0,
+        attempts: int = 5,
+        concurrency: int = 8,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._base_url = checked("language model", base_url, api_key)
+        if importlib.util.find_spec("openai") is None:
+            raise SettingsError("A language model needs the openai package: pip install 'recollect[llm]'.")
+        self._where = shown(f"{self._base_url}/chat/completions")
+        self._model = model
+        self._api_key = api_key
+        self._patience = Patience(timeout=timeout, attempts=attempts, sleep=sleep)
+        self._slots = threading.BoundedSemaphore(concurrency)
+        self._lock = threading.Lock()
+        self._client: OpenAI | None = None
+        self._unknown: frozenset[str] = frozenset()
+        self._spent: defaultdict[Source, Tokens] = defaultdict(Tokens)
+
+    def __repr__(self) -> str:
+        key = "None" if self._api_key is None else "'***'"
+        return f"ChatModel({self._where!r}, {self._model!r}, api_key={key})"
+
+    @property
+    def name(self) -> str:
+        return self._model
+
+    @property
+    def spent(self) -> Mapping[Source, Tokens]:
+        """The tokens used so far, by what they were used for."""
+        with self._lock:
+            return dict(self._spent)
+
+    def ask(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        source: Source,
+        max_tokens: int,
+        schema: Schema | None = None,
+        within: float | None = None,
+    ) -> Reply:
+        deadline = Deadline(within)
+        body: Body = {
+            "model": self._model,
+            "messages": [{"role": role, "content": well_formed(content)} for role, content in messages],
+            "max_tokens": max_tokens,
+            "temperature": 0,
+        }
+        if schema is not None:
+            shape = {"name": "answer", "schema": schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": shape}
+        answer = insist(
+            lambda: self._adapted(body, deadline), self._where, ModelError, self._patience, deadline
+        )
+        reply = self._reply(answer)
+        with self._lock:
+            self._spent[source] = self._spent[source].plus(reply.tokens)
+        return reply
+
+    def close(self) -> None:
+        """Close the connections; the next call opens them again."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _adapted(self, body: Body, deadline: Deadline) -> Body:
+        """The answer to a request of which the server knows every part."""
+        unknown = self._unknown
+        while True:
+            try:
+                answer = self._request(_without(body, unknown), deadline)
+            except _BadRequest as refused:
+                part = _blamed(refused.body, _without(body, unknown))
+                if part is None:
+                    raise ModelError(refusal(self._where, refused.status, refused.body)) from None
+                unknown |= {part}
+            else:
+                self._unknown |= unknown
+                return answer
+
+    def _request(self, body: Body, deadline: Deadline) -> Body:
+        """The parsed answer to one request."""
+        import openai
+
+        left = deadline.left()
+        if not self._slots.acquire(timeout=None if left == float("inf") else max(0.0, left)):
+            raise ModelError(f"{self._where} is busy with other requests of this process.")
+        try:
+            seconds = max(0.001, min(self._patience.timeout, deadline.left()))
+            # Raw: the SDK's own classes take any answer, and would hide what is missing from it.
+            asking: Any = self._open().chat.completions.with_raw_response
+            raw = asking.create(**body, timeout=seconds, extra_headers=self._headers())
+            return _object(raw.http_response.json())
+        except openai.APIConnectionError as error:
+            # Its own name says less than that of its cause, which is httpx's.
+            raise Passing(type(error.__cause__ or error).__name__) from None
+        except openai.APIStatusError as error:
+            status = error.status_code
+            if status in PASSING_STATUS:
+                raise Passing(f"status {status}", error.response.headers.get("Retry-After")) from None
+            if status in (400, 422):
+                raise _BadRequest(status, {"error": error.body}) from None
+            raise ModelError(refusal(self._where, status, {"error": error.body})) from None
+        except (openai.OpenAIError, ValueError, TypeError, RecursionError):
+            raise ModelError(f"{self._where} answered with something that is not JSON.") from None
+        finally:
+            self._slots.release()
+
+    def _headers(self) -> dict[str, Any]:
+        """Ours alone: the SDK would take a key and names of its own from the environment."""
+        from openai import Omit
+
+        key = f"Bearer {self._api_key}" if self._api_key else Omit()
+        return {"Authorization": key, "OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+
+    def _open(self) -> "OpenAI":
+        with self._lock:
+            if self._client is None:
+                from openai import OpenAI  # here: importing it takes longer than importing recollect
+
+                self._client = OpenAI(base_url=self._base_url, api_key=self._api_key or "none", max_retries=0)
+            return self._client
+
+    def _reply(self, answer: Body) -> Reply:
+        try:
+            choice = answer["choices"][0]
+            text, reason = choice["message"].get("content"), choice.get("finish_reason")
+            usage: Body = answer.get("usage") or {}
+            tokens = Tokens(int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"{self._where} gave a malformed answer ({type(error).__name__}).") from None
+        if isinstance(text, str) and (text := _THOUGHT.sub("", text)).strip():
+            return Reply(text, tokens, reason == "length")
+        if reason == "length":
+            raise ModelError(f"{self._model} reached the token limit before it said anything.")
+        raise ModelError(
+            f"{self._model} said nothing" + (": filtered." if reason == "content_filter" else ".")
+        )
+
+
+class _BadRequest(Exception):
+    """The request was refused as it is; without some part of it it may be taken."""
+
+    def __init__(self, status: int, body: Body) -> None:
+        super().__init__()
+        self.status = status
+        self.body = body
+
+
+def _object(answer: object) -> Body:
+    if not isinstance(answer, dict):
+        raise ValueError
+    return answer  # pyright: ignore[reportUnknownVariableType]
+
+
+def _without(body: Body, unknown: frozenset[str]) -> Body:
+    """The request without the parts the server does not know; the token limit has a newer name."""
+    known = {name: value for name, value in body.items() if name not in unknown}
+    return known | ({"max_completion_tokens": body["max_tokens"]} if "max_tokens" in unknown else {})
+
+
+def _blamed(error: Any, body: Body) -> str | None:
+    """The part of the request to try without: the one the server names, else the schema, which few servers
+    refuse in so many words."""
+    try:
+        param = str(error["error"]["param"] or "")
+    except (LookupError, TypeError):
+        param = ""
+    named = [part for part in ("max_tokens", "temperature", "response_format") if param.startswith(part)]
+    return next((part for part in (*named, "response_format") if part in body), None)

@@ -1,0 +1,127 @@
+"""A question made easier to search for by a language model.
+
+Each raises `ModelError` when there is no usable answer; the question as it was asked is always good enough
+to go on with. `within` is how many seconds an attempt may take.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any, NamedTuple
+
+from recollect.ports.language_model import LanguageModel, as_data, prompt
+from recollect.ports.structured import structured
+from recollect.recall.prompts import (
+    HYPOTHETICAL,
+    HYPOTHETICAL_SCHEMA,
+    MOST_TEXT,
+    REWRITE,
+    REWRITE_SCHEMA,
+    SELF_QUERY,
+    SELF_QUERY_SCHEMA,
+)
+from recollect.recall.query import TimeHint
+
+HISTORY = 6
+"""How many messages before the question the model gets to read."""
+MAX_TOKENS = 1000
+
+
+class Narrowed(NamedTuple):
+    """What is asked, and about which time; `hint` is None when the question names none."""
+
+    text: str
+    hint: TimeHint | None
+
+
+def rewrite(model: LanguageModel, query: str, history: Sequence[str], *, within: float | None = None) -> str:
+    """The question as it would be asked by somebody who had not said anything before. `history` is what
+    was said before in this conversation, oldest first; without any, and for a prompt too long to lean on
+    it, the model is not asked."""
+    if not history or len(query) > MOST_TEXT:
+        return query
+    said = "\n".join(as_data(message[:MOST_TEXT]) for message in history[-HISTORY:])
+    found, _ = structured(
+        model,
+        prompt(REWRITE, f"Said before:\n{said}\n\nQuestion: {as_data(query[:MOST_TEXT])}"),
+        REWRITE_SCHEMA,
+        lambda answer: _not_blank(answer["question"]),
+        source="memory_query",
+        max_tokens=MAX_TOKENS,
+        within=within,
+    )
+    return found
+
+
+def hypothetical(model: LanguageModel, query: str, *, within: float | None = None) -> str:
+    """A passage that would answer the question, to search by: answers look more like one another than like
+    their question."""
+    found, _ = structured(
+        model,
+        prompt(HYPOTHETICAL, f"Question: {as_data(query[:MOST_TEXT])}"),
+        HYPOTHETICAL_SCHEMA,
+        lambda answer: _not_blank(answer["passage"]),
+        source="memory_query",
+        max_tokens=MAX_TOKENS,
+        within=within,
+    )
+    return found
+
+
+def self_query(
+    model: LanguageModel,
+    query: str,
+    now: datetime,
+    *,
+    zone: tzinfo = UTC,
+    within: float | None = None,
+) -> Narrowed:
+    """The question without the time it names, and that time, from the user's day `now` in their `zone`."""
+    today = now.astimezone(zone)
+    asked = f"Asked on {today:%A, %Y-%m-%d}.\nQuestion: {as_data(query[:MOST_TEXT])}"
+    found, _ = structured(
+        model,
+        prompt(SELF_QUERY, asked),
+        SELF_QUERY_SCHEMA,
+        lambda answer: _narrowed(answer, query, zone),
+        source="memory_query",
+        max_tokens=MAX_TOKENS,
+        within=within,
+    )
+    return found
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("It is blank.")
+    return text.strip()
+
+
+def _narrowed(answer: dict[str, Any], query: str, zone: tzinfo) -> Narrowed:
+    """The answer, if it is about the question that was asked and its days can be a time."""
+    phrase, first, last = answer["phrase"], _day(answer["first"]), _day(answer["last"])
+    if not phrase or (first is None and last is None):
+        return Narrowed(query, None)
+    if phrase.casefold() not in query.casefold():
+        raise ValueError("The phrase does not stand in the question; copy it exactly.")
+    if first is not None and last is not None and last < first:
+        raise ValueError("The last day is before the first.")
+    since = None if first is None else _midnight(first, zone)
+    until = None if last is None else _midnight(last + timedelta(days=1), zone)
+    hint = TimeHint(since, until, phrase, answer["kind"])
+    rest = answer["rest"].strip()
+    return Narrowed(rest if rest and len(query) <= MOST_TEXT else query, hint)
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        # A year apart from either end, so that a day more or a zone is still a time.
+        found = None if text is None else date.fromisoformat(text)
+        if found is None or date.min.year < found.year < date.max.year:
+            return found
+    except ValueError:
+        pass
+    raise ValueError("A day must be written as YYYY-MM-DD.")
+
+
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)

@@ -1,0 +1,74 @@
+"""What the scripted server answers when nothing goes wrong: from a request's body to the answer's."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Body = dict[str, Any]
+Chat = Callable[[Body], str]
+
+
+def scatter(text: str, dimensions: int) -> list[float]:
+    """A vector that depends on nothing but the text; its direction means nothing."""
+    stream = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(dimensions)
+    return [byte / 127.5 - 1.0 for byte in stream]
+
+
+def embeddings(body: Body, embed: Callable[[str], list[float]]) -> Body:
+    given = body["input"]
+    texts: list[str] = [given] if isinstance(given, str) else given
+    data = [
+        {"object": "embedding", "index": index, "embedding": embed(text)} for index, text in enumerate(texts)
+    ]
+    usage = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
+    return {"object": "list", "model": body["model"], "data": data, "usage": usage}
+
+
+def completion(body: Body, text: str) -> Body:
+    """A chat completion; a word counts as a token."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return _chat(body, "chat.completion", [choice]) | {"usage": _usage(body, text)}
+
+
+def events(body: Body, text: str) -> bytes:
+    """The same as server-sent events, a word each, with the usage at the end if it is asked for."""
+
+    def chunks() -> Iterator[Body]:
+        for place, word in enumerate(text.split(" ")):
+            delta = {"content": word if place == 0 else f" {word}"}
+            delta |= {"role": "assistant"} if place == 0 else {}
+            choice = {"index": 0, "delta": delta, "finish_reason": None}
+            yield _chat(body, "chat.completion.chunk", [choice])
+        end: Body = {"index": 0, "delta": {}, "finish_reason": "stop"}
+        yield _chat(body, "chat.completion.chunk", [end])
+        options: Body = body.get("stream_options") or {}
+        if options.get("include_usage"):
+            yield _chat(body, "chat.completion.chunk", []) | {"usage": _usage(body, text)}
+
+    lines = [*(json.dumps(chunk) for chunk in chunks()), "[DONE]"]
+    return "".join(f"data: {line}\n\n" for line in lines).encode()
+
+
+def _chat(body: Body, kind: str, choices: list[Body]) -> Body:
+    return {"id": "chatcmpl-1", "object": kind, "created": 0, "model": body["model"], "choices": choices}
+
+
+def _usage(body: Body, text: str) -> Body:
+    prompt = sum(len(str(message["content"]).split()) for message in body["messages"])
+    said = len(text.split())
+    return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
+
+
+def shared_words(query: str, document: str) -> float:
+    """The share of the query's words that the document has."""
+    asked = set(query.casefold().split())
+    return len(asked & set(document.casefold().split())) / max(1, len(asked))
+
+
+def ranking(body: Body) -> Body:
+    """Relevance by shared words, the best first, as rerankers answer."""
+    scores = [shared_words(body["query"], document) for document in body["documents"]]
+    order = sorted(range(len(scores)), key=lambda index: -scores[index])
+    results = [{"index": index, "relevance_score": scores[index]} for index in order]
+    return {"id": "rerank-1", "model": body["model"], "results": results[: body.get("top_n") or len(results)]}
