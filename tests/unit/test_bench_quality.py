@@ -37,6 +37,7 @@ def lme_item(number: int, **changed: Any) -> dict[str, Any]:
         "question_id": f"q{number}",
         "question_type": "odd" if number % 2 else "even",
         "question": f"What is the number of my {subject}?",
+        "answer": number,
         "question_date": "2024/05/30 (Thu) 10:00",
         "haystack_dates": ["2024/05/20 (Mon) 02:21"],
         "haystack_session_ids": [f"s{number}"],

@@ -29,6 +29,8 @@ class Scripted:
         reply = self.replies.pop(0)
         return reply if isinstance(reply, Reply) else Reply(reply, Tokens(10, 1))
 
+    def close(self) -> None: ...
+
 
 def told(model: Scripted) -> tuple[Any, Tokens]:
     messages = prompt("Read.", "Ada is 36.")

@@ -48,6 +48,9 @@ class ModelReranker:
         )
         return found + [0.0] * (len(texts) - len(read))
 
+    def close(self) -> None:
+        """Nothing: the model belongs to whoever opened it."""
+
 
 def _passages(query: str, texts: Sequence[str]) -> str:
     """The question and the passages, each on a line of its own that nothing in it can end."""

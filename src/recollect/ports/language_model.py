@@ -55,6 +55,10 @@ class LanguageModel(Protocol):
         may take, attempts included; without it, as long as the attempts take."""
         ...
 
+    def close(self) -> None:
+        """Let go of connections; the next call opens them again."""
+        ...
+
 
 def prompt(system: str, user: str) -> tuple[ChatMessage, ChatMessage]:
     """Instructions, and what they are about."""

@@ -11,3 +11,7 @@ class Reranker(Protocol):
         """One relevance a text, in their order; higher is better. Scales differ between rerankers: compare
         within one answer only."""
         ...
+
+    def close(self) -> None:
+        """Let go of connections; the next call opens them again."""
+        ...

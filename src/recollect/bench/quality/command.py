@@ -1,4 +1,5 @@
-"""`recollect bench longmemeval` and `recollect bench locomo`: whether the right memories are found."""
+"""`recollect bench longmemeval` and `recollect bench locomo`: whether the right memories are found, and what
+a model makes of them."""
 
 import json
 from pathlib import Path
@@ -12,12 +13,13 @@ from recollect.bench.progress import progress
 from recollect.bench.quality import datasets
 from recollect.bench.quality.datasets import Dataset
 from recollect.bench.quality.report import plot, show
-from recollect.bench.quality.run import Plan, Step, run
+from recollect.bench.quality.run import SCORED, Plan, Step, run
 
 EXAMPLES = {
     "longmemeval": (
         "recollect bench longmemeval longmemeval_s.json.gz --smoke",
         "recollect bench longmemeval longmemeval_oracle.json --setting pool --json",
+        "recollect bench longmemeval longmemeval_s.json.gz --until judge --model llama3 --judge gpt-4o",
     ),
     "locomo": ("recollect bench locomo locomo10.json", "recollect bench locomo locomo10.json --json"),
 }
@@ -34,6 +36,10 @@ EmbedderName = Annotated[str | None, typer.Option(help="What computes vectors; e
 TopK = Annotated[int, typer.Option(min=10, max=1000, help="How many hits recall is asked for.")]
 Mine = Annotated[Literal["none"], typer.Option(help="What is derived from the turns first.")]
 Until = Annotated[Step, typer.Option(help="The last step; the next run goes on from there.")]
+Model = Annotated[str | None, typer.Option(help="The language model that answers; else as it is configured.")]
+Judge = Annotated[
+    str | None, typer.Option(help="The one that judges, at the same address; else the one that answers.")
+]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Ten questions, to see that it works.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
@@ -50,13 +56,25 @@ def longmemeval(
     top_k: TopK = 50,
     mine: Mine = "none",
     until: Until = "score",
+    model: Model = None,
+    judge: Judge = None,
     smoke: Smoke = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the sessions that answer LongMemEval's questions."""
     _run(
         datasets.longmemeval(file, setting, smoke),
-        _plan(db, cache, embedder=embedder, top_k=top_k, mine=mine, smoke=smoke, until=until),
+        _plan(
+            db,
+            cache,
+            embedder=embedder,
+            top_k=top_k,
+            mine=mine,
+            smoke=smoke,
+            until=until,
+            model=model,
+            judge=judge,
+        ),
         as_json,
     )
 
@@ -69,13 +87,25 @@ def locomo(
     top_k: TopK = 50,
     mine: Mine = "none",
     until: Until = "score",
+    model: Model = None,
+    judge: Judge = None,
     smoke: Smoke = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the turns that answer LoCoMo's questions."""
     _run(
         datasets.locomo(file, smoke),
-        _plan(db, cache, embedder=embedder, top_k=top_k, mine=mine, smoke=smoke, until=until),
+        _plan(
+            db,
+            cache,
+            embedder=embedder,
+            top_k=top_k,
+            mine=mine,
+            smoke=smoke,
+            until=until,
+            model=model,
+            judge=judge,
+        ),
         as_json,
     )
 
@@ -88,13 +118,13 @@ def _plan(db: str | None, cache: Path | None, **options: Any) -> Plan:
 def _run(dataset: Dataset, plan: Plan, as_json: bool) -> None:
     with progress() as stage:
         result = run(dataset, plan, stage)
-    if plan.until == "score":
+    if plan.until in SCORED:
         picture = plan.cache / f"{dataset.name}{'-smoke' if plan.smoke else ''}.png"
         drawn = plot(result, picture)
         result["plot"] = str(picture) if drawn else None
         told = f"Drawn in {picture}" if drawn else "No picture: pip install 'recollect[bench]' draws one."
         typer.echo(told, err=True)
-    if as_json or plan.until != "score":
+    if as_json or plan.until not in SCORED:
         typer.echo(json.dumps(result, indent=2))
     else:
         show(Console(), result)

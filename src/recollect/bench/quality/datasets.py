@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -24,6 +24,9 @@ SESSIONS = 48
 SEED = 7
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 """LoCoMo's categories that have an answer; the fifth asks for what was never said."""
+NEVER_SAID = "adversarial"
+ABSTAINING = 2
+"""Questions without an answer in a smoke run."""
 
 Setting = Literal["s48", "pool"]
 Place = tuple[str, int]
@@ -45,7 +48,8 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, when, and where the answer was said."""
+    """What is asked, when, the right answer, and where it was said. Without one to be found, `answer` says
+    why, and it is right to decline."""
 
     id: str
     text: str
@@ -53,6 +57,8 @@ class Question:
     type: str
     sessions: frozenset[str]
     turns: frozenset[Place]
+    answer: str
+    abstention: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +78,21 @@ class Dataset:
     """Questions without an answer in the sessions, which retrieval cannot be scored by."""
     digest: str
     """Of the file."""
+    abstaining: tuple[Person, ...] = ()
+    """Those questions, as far as a model can be asked them."""
 
     @property
     def questions(self) -> Iterator[tuple[Person, Question]]:
         return ((person, question) for person in self.people for question in person.questions)
+
+    def with_abstaining(self) -> "Dataset":
+        """Also the questions without an answer, which a model is asked but retrieval is not scored by."""
+        people = {person.user: person for person in self.people}
+        for person in self.abstaining:
+            if known := people.get(person.user):
+                person = replace(known, questions=known.questions + person.questions)
+            people[person.user] = person
+        return replace(self, people=tuple(people.values()), abstaining=())
 
 
 def read(path: Path) -> tuple[list[dict[str, Any]], str]:
@@ -105,15 +122,21 @@ def longmemeval(path: Path, setting: Setting, smoke: bool = False) -> Dataset:
     drawn at random, up to 48 of them."""
     objects, digest = read(path)
     try:
-        asked = [item for item in objects if not item["question_id"].endswith("_abs")]
-        left_out = len(objects) - len(asked)
+        asked = [item for item in objects if not _abstention(item)]
+        unanswerable = [item for item in objects if _abstention(item)]
         chosen = spread(asked, SMOKE) if smoke else asked
         # A smoke run has only its own questions' sessions to be fast; then the abstentions' go as well.
         pool = _pool(chosen if smoke else objects)
-        people = _in_one(chosen, pool) if setting == "pool" else tuple(_apart(chosen, pool))
+        arrange = _in_one if setting == "pool" else _apart
+        people = arrange(chosen, pool)
+        abstaining = _apart(spread(unanswerable, ABSTAINING), {}) if smoke else arrange(unanswerable, pool)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise Invalid(f"{path} is not in LongMemEval's format: {error!r}") from None
-    return Dataset(f"longmemeval-{setting}", people, left_out, digest)
+    return Dataset(f"longmemeval-{setting}", people, len(unanswerable), digest, abstaining)
+
+
+def _abstention(item: Mapping[str, Any]) -> bool:
+    return item["question_id"].endswith("_abs")
 
 
 def _pool(items: Iterable[Mapping[str, Any]]) -> dict[str, Session]:
@@ -137,13 +160,15 @@ def _in_one(items: Sequence[Mapping[str, Any]], pool: Mapping[str, Session]) -> 
     return (Person("everybody", tuple(pool.values()), tuple(map(_lme_question, items))),)
 
 
-def _apart(items: Sequence[Mapping[str, Any]], pool: Mapping[str, Session]) -> Iterator[Person]:
+def _apart(items: Sequence[Mapping[str, Any]], pool: Mapping[str, Session]) -> tuple[Person, ...]:
     chance = random.Random(SEED)
+    people: list[Person] = []
     for item in items:
         own = {session.id: session for session in _own(item)}
         others = [session for session in pool.values() if session.id not in own]
         drawn = chance.sample(others, min(len(others), max(0, SESSIONS - len(own))))
-        yield Person(item["question_id"], (*own.values(), *drawn), (_lme_question(item),))
+        people.append(Person(item["question_id"], (*own.values(), *drawn), (_lme_question(item),)))
+    return tuple(people)
 
 
 def _lme_question(item: Mapping[str, Any]) -> Question:
@@ -161,6 +186,8 @@ def _lme_question(item: Mapping[str, Any]) -> Question:
         item["question_type"],
         gold,
         frozenset(turns),
+        str(item["answer"]),
+        _abstention(item),
     )
 
 
@@ -172,18 +199,25 @@ def _lme_time(text: str) -> datetime:
 
 
 def locomo(path: Path, smoke: bool = False) -> Dataset:
-    """A memory for each conversation of two people, and the questions of the first four categories."""
+    """A memory for each conversation of two people, and the questions of the first four categories; the
+    fifth are those without an answer."""
     objects, digest = read(path)
     try:
         everybody = [_locomo_person(item) for item in objects]
-        scored = sum(len(person.questions) for person in everybody)
         asked = sum(len(item["qa"]) for item in objects)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise Invalid(f"{path} is not in LoCoMo's format: {error!r}") from None
-    if smoke:
-        first = everybody[0]
-        everybody = [Person(first.user, first.sessions, tuple(spread(first.questions, SMOKE)))]
-    return Dataset("locomo", tuple(everybody), asked - scored, digest)
+    scored = sum(not question.abstention for person in everybody for question in person.questions)
+    some = everybody[:1] if smoke else everybody
+    people = tuple(_only(person, False, SMOKE if smoke else None) for person in some)
+    abstaining = tuple(_only(person, True, ABSTAINING if smoke else None) for person in some)
+    return Dataset("locomo", people, asked - scored, digest, abstaining)
+
+
+def _only(person: Person, abstention: bool, count: int | None) -> Person:
+    """Somebody with their questions of one sort, or some of those."""
+    questions = [question for question in person.questions if question.abstention is abstention]
+    return replace(person, questions=tuple(questions if count is None else spread(questions, count)))
 
 
 def _locomo_person(item: Mapping[str, Any]) -> Person:
@@ -211,15 +245,18 @@ def _locomo_question(
 ) -> Question | None:
     named = re.findall(r"D\d+:\d+", json.dumps(qa.get("evidence", ())))
     gold = frozenset(places[id] for id in named if id in places)
-    if qa["category"] not in CATEGORIES or not gold:
+    abstention = qa["category"] not in CATEGORIES
+    if not gold and not abstention:
         return None
     return Question(
         f"{item['sample_id']}-{number}",
         qa["question"],
         at,
-        CATEGORIES[qa["category"]],
+        CATEGORIES.get(qa["category"], NEVER_SAID),
         frozenset(session for session, _ in gold),
         gold,
+        str(qa.get("answer", "This was never said.")) if abstention else str(qa["answer"]),
+        abstention,
     )
 
 

@@ -25,6 +25,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     for name, bounds in result["interval"].items():
         if bounds:
             console.print(f"{name}: 95 % between {bounds[0]:.3f} and {bounds[1]:.3f}")
+    if "qa" in result:
+        _qa(console, result["qa"])
     times = result["latency_ms"]
     console.print(f"Recall {settings['latency']}: p50 {times['p50']:.1f} ms, p95 {times['p95']:.1f} ms")
 
@@ -40,6 +42,24 @@ def _level(result: Mapping[str, Any], level: str) -> Table:
             cells = (f"{row[level][column]:.3f}" for column in COLUMNS)
             table.add_row(name, str(row[level]["questions"]), *cells)
     return table
+
+
+def _qa(console: Console, qa: Mapping[str, Any]) -> None:
+    """What a model made of it: right answers if they were judged, else where they are."""
+    if "accuracy" not in qa:
+        console.print(f"{qa['model']} answered {qa['answered']} questions: {qa['answers']}")
+    else:
+        table = Table(title=f"Answers of {qa['model']}, judged by {qa['judge']}", title_justify="left")
+        table.add_column("questions about")
+        for name in ("number", "right"):
+            table.add_column(name, justify="right")
+        rows = {**qa["by_type"], "what is not known": qa["abstention"], "all": qa}
+        for name, row in rows.items():
+            if row["questions"]:
+                table.add_row(name, str(row["questions"]), f"{row['accuracy']:.3f}")
+        console.print(table)
+    for step, used in qa["tokens"].items():
+        console.print(f"Tokens to {step}: {used['prompt']:,} read, {used['completion']:,} written")
 
 
 def plot(result: Mapping[str, Any], path: Path) -> bool:

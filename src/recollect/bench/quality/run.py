@@ -1,14 +1,16 @@
-"""The steps one after the other: ingest, retrieve, score. Each finds what an earlier run has done.
+"""The steps one after the other: ingest, retrieve, score, answer, judge. Each finds what an earlier run has
+done.
 
 What is kept is named by a hash of all that it depends on, so nothing out of date is ever taken: the
-stores by the data, the model and the code that writes, the answers also by every setting and all code.
+stores by the data, the model and the code that writes, what was found also by every setting and all code,
+what a language model said also by its name.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,18 +18,23 @@ from recollect import Memory, __version__, wiring
 from recollect import settings as settings_module
 from recollect.bench.latency import Stage
 from recollect.bench.measure import machine
+from recollect.bench.quality import qa
 from recollect.bench.quality.cache import CachingEmbedder
 from recollect.bench.quality.datasets import Dataset
 from recollect.bench.quality.ingest import SetClock, ingest
-from recollect.bench.quality.retrieve import retrieve
+from recollect.bench.quality.retrieve import Answer, retrieve
 from recollect.bench.quality.score import score
-from recollect.settings import Settings
+from recollect.errors import SettingsError
+from recollect.ports.language_model import LanguageModel
+from recollect.settings import SECRET, Settings
 
 PACKAGE = Path(__file__).parents[2]
 WRITING = ("record", "text", "mine", "bench/quality/datasets.py", "bench/quality/ingest.py")
 """The code that decides what is in a store."""
 
-Step = Literal["ingest", "retrieve", "score"]
+Step = Literal["ingest", "retrieve", "score", "answer", "judge"]
+SCORED = ("score", "answer", "judge")
+"""The steps whose figures include those of retrieval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +50,21 @@ class Plan:
     mine: str = "none"
     smoke: bool = False
     until: Step = "score"
+    model: str | None = None
+    """The name of the model that answers; else the settings'."""
+    judge: str | None = None
+    """The name of the model that judges; else the one that answers."""
 
 
 def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
     """The figures, or how far it came when it is to end earlier."""
     given: dict[str, Any] = {} if plan.embedder is None else {"embedder": plan.embedder}
     settings = settings_module.load(db=plan.db, **given)
+    asks = plan.until in ("answer", "judge")
+    scored, dataset = dataset, dataset.with_abstaining() if asks else dataset
     with ExitStack() as stack:
+        # First, so that a model that is not there is told at once and not after an hour.
+        models = _models(stack, settings, plan) if asks else ()
         inner = wiring.open_embedder(settings)
         embedder = None if inner is None else stack.enter_context(CachingEmbedder(inner, plan.cache))
         key = _ingest_key(dataset, plan, embedder)
@@ -61,8 +76,58 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
         if plan.until != "ingest":
             answered = plan.cache / "answers" / f"{dataset.name}-{_answer_key(key, plan, settings)}.jsonl"
             answers = retrieve(memory, clock, dataset, key, plan.top_k, answered, stage)
-            result = score(dataset, answers) if plan.until == "score" else {"answers": str(answered)}
+            result = {"answers": str(answered)}
+            if plan.until in SCORED:
+                result = score(scored, _those(answers, scored)) | result
+            if models:
+                result["qa"] = _qa(dataset, answers, plan, models, answered, stage)
         result["settings"] = _told(dataset, plan, settings, key, embedder)
+    return result
+
+
+def _models(stack: ExitStack, settings: Settings, plan: Plan) -> tuple[LanguageModel, LanguageModel]:
+    """The one that answers and the one that judges."""
+    name = plan.model or settings.model_name
+    opened = [
+        wiring.open_model(replace(settings, model_name=chosen)) for chosen in (name, plan.judge or name)
+    ]
+    if any(model is None for model in opened):
+        raise SettingsError("A language model has to answer: set RECOLLECT_MODEL to the base URL of one.")
+    answering, judging = (model for model in opened if model is not None)
+    stack.callback(answering.close)
+    stack.callback(judging.close)
+    return answering, judging
+
+
+def _those(answers: Iterable[Answer], dataset: Dataset) -> list[Answer]:
+    """What was found for the questions of this dataset, in their order."""
+    found = {(answer.user, answer.question): answer for answer in answers}
+    return [found[person.user, question.id] for person, question in dataset.questions]
+
+
+def _qa(
+    dataset: Dataset,
+    found: list[Answer],
+    plan: Plan,
+    models: tuple[LanguageModel, LanguageModel],
+    path: Path,
+    stage: Stage,
+) -> dict[str, Any]:
+    """What the model made of what was found, and the judge of that. Both are kept beside it."""
+    answering, judging = models
+    said = path.with_suffix(f".{_hash(answering.name)}.said.jsonl")
+    answered = qa.answer(answering, dataset, found, said, stage)
+    result: dict[str, Any] = {
+        "model": answering.name,
+        "answered": len(answered),
+        "answers": str(said),
+        "tokens": {"answer": qa.spent(answered)},
+    }
+    if plan.until == "judge":
+        verdicts = said.with_suffix(f".{_hash(judging.name)}.judged.jsonl")
+        judged = qa.judge(judging, dataset, answered, verdicts, stage)
+        result |= {"judge": judging.name, "verdicts": str(verdicts), **qa.accuracy(dataset, judged)}
+        result["tokens"]["judge"] = qa.spent(judged)
     return result
 
 
@@ -81,7 +146,9 @@ def _ingest_key(dataset: Dataset, plan: Plan, embedder: CachingEmbedder | None) 
 
 
 def _answer_key(key: str, plan: Plan, settings: Settings) -> str:
-    return _hash(key, plan.top_k, asdict(settings), _code(_files(PACKAGE)))
+    # Another API key finds nothing else.
+    used = {name: value for name, value in asdict(settings).items() if name not in SECRET}
+    return _hash(key, plan.top_k, used, _code(_files(PACKAGE)))
 
 
 def _files(path: Path) -> Iterable[Path]:
