@@ -56,7 +56,7 @@ class Settings:
     model_key: str = ""
     """Its API key."""
     model_timeout: float = 60.0
-    """Seconds to wait for an answer of the language model, or of a reranker."""
+    """Seconds to wait for one answer of the language model, or for all that a reranker does."""
     reranker: str = "none"
     """What reads the best candidates once more: `none`, `model` (the language model), or the base URL of an
     API with /rerank."""

@@ -185,7 +185,7 @@ def open_reranker(settings: Settings, model: LanguageModel | None) -> Reranker |
             raise SettingsError("RECOLLECT_RERANKER=model needs a language model: set RECOLLECT_MODEL.")
         from recollect.models.rerank_model import ModelReranker
 
-        return ModelReranker(model)
+        return ModelReranker(model, timeout=settings.model_timeout)
     if not name.startswith(("http://", "https://")):
         raise SettingsError(f"RECOLLECT_RERANKER is {name!r}, but must be none, model or a base URL.")
     if not settings.reranker_model:

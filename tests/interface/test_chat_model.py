@@ -259,7 +259,8 @@ def test_strange_texts_are_taken(server: OpenAIServer, model: ChatModel, text: s
 
 
 @pytest.mark.parametrize(
-    ("base_url", "key"), [("localhost:8080", None), ("http://x", "key\n"), ("http://x", "ключ")]
+    ("base_url", "key"),
+    [("localhost:8080", None), ("http://x\n", None), ("http://x", "key\n"), ("http://x", "ключ")],
 )
 def test_settings_that_cannot_work_are_refused(base_url: str, key: str | None) -> None:
     with pytest.raises(SettingsError):

@@ -76,6 +76,18 @@ def test_passing_failures_are_tried_again(
     assert len(waits) == 2
 
 
+def test_somebody_waits_so_it_ends_in_time(server: OpenAIServer, waits: list[float]) -> None:
+    http = HttpReranker(server.base_url, "m", timeout=10, sleep=waits.append)
+    model = ChatModel(server.base_url, "m", sleep=waits.append)
+    for reranker in (http, ModelReranker(model, timeout=10)):
+        server.script(Status(429, retry_after="20"))
+        with pytest.raises(ModelError, match="failed once, with status 429"):
+            reranker.rerank("x", ["x"])
+        reranker.close()
+    model.close()
+    assert waits == []
+
+
 def results(*items: Any) -> Alter:
     return Alter(lambda body: body | {"results": [*items]})
 

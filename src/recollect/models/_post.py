@@ -27,12 +27,14 @@ class Endpoint:
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
 
-    def post(self, body: Mapping[str, object]) -> object:
-        """The parsed answer, after as many attempts as it takes and is allowed."""
-        client = self._open()
-        return insist(
-            lambda: self._ask(client, body), self.where, self._error, self._patience, Deadline(None)
-        )
+    def post(self, body: Mapping[str, object], within: float | None = None) -> object:
+        """The parsed answer, after as many attempts as it takes and is allowed, `within` so many seconds."""
+        client, deadline = self._open(), Deadline(within)
+
+        def ask() -> object:
+            return self._ask(client, body, max(0.001, min(self._patience.timeout, deadline.left())))
+
+        return insist(ask, self.where, self._error, self._patience, deadline)
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
@@ -51,15 +53,15 @@ class Endpoint:
                     raise self._error(
                         f"{self._what} behind an address needs httpx. Run `pip install 'recollect[remote]'`."
                     ) from None
-                self._client = httpx.Client(timeout=self._patience.timeout, headers=headers)
+                self._client = httpx.Client(headers=headers)
             return self._client
 
-    def _ask(self, client: "httpx.Client", body: Mapping[str, object]) -> object:
+    def _ask(self, client: "httpx.Client", body: Mapping[str, object], timeout: float) -> object:
         """The parsed answer to one request."""
         import httpx
 
         try:
-            response = client.post(self._url, json=body)
+            response = client.post(self._url, json=body, timeout=timeout)
         except httpx.RequestError as error:
             raise Passing(type(error).__name__) from None
         except (httpx.InvalidURL, ValueError) as error:

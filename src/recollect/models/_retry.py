@@ -80,8 +80,8 @@ def refusal(where: str, status: int, body: object) -> str:
 
 def checked(what: str, base_url: str, api_key: str | None) -> str:
     """The base URL without a slash at its end; `SettingsError` when it or the key cannot be one."""
-    if not base_url.startswith(("http://", "https://")):
-        raise SettingsError(f"The {what}'s base URL must begin with http:// or https://.")
+    if not base_url.startswith(("http://", "https://")) or not base_url.isprintable():
+        raise SettingsError(f"The {what}'s base URL must begin with http:// or https:// and be one line.")
     if api_key and not (api_key.isascii() and api_key.isprintable()):
         raise SettingsError(f"The {what}'s API key has characters that no key has.")
     return base_url.rstrip("/")

@@ -14,7 +14,8 @@ from recollect.models._vectors import well_formed
 
 class HttpReranker:
     """The `Reranker` port over POST {base_url}/rerank, as Cohere, Jina, vLLM, llama.cpp and others have it.
-    Safe in any thread."""
+    Safe in any thread. A call takes at most `timeout` seconds, attempts included: somebody waits for what
+    it orders."""
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class HttpReranker:
             raise SettingsError("A reranker behind an address needs httpx: pip install 'recollect[remote]'.")
         patience = Patience(timeout=timeout, attempts=attempts, sleep=sleep)
         self._endpoint = Endpoint(f"{base}/rerank", "A reranker", ModelError, api_key, patience)
+        self._within = timeout
         self._model = model
         self._api_key = api_key
 
@@ -48,7 +50,7 @@ class HttpReranker:
             "documents": [well_formed(text) or " " for text in texts],
             "top_n": len(texts),
         }
-        return parse(self._endpoint.post(body), len(texts))
+        return parse(self._endpoint.post(body, self._within), len(texts))
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""

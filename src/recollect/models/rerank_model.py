@@ -23,10 +23,12 @@ or place.\
 
 class ModelReranker:
     """The `Reranker` port over a `LanguageModel`: a grade between 0 and 1 for each text. Texts behind the
-    twentieth are not read and get 0."""
+    twentieth are not read and get 0. A call takes at most `timeout` seconds, attempts included: somebody
+    waits for what it orders."""
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, *, timeout: float = 30.0) -> None:
         self._model = model
+        self._within = timeout
 
     def __repr__(self) -> str:
         return f"ModelReranker({self._model!r})"
@@ -45,6 +47,7 @@ class ModelReranker:
             lambda answer: _scores(answer, len(read)),
             source="memory_rerank",
             max_tokens=MAX_TOKENS,
+            within=self._within,
         )
         return found + [0.0] * (len(texts) - len(read))
 

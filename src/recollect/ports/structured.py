@@ -7,6 +7,7 @@ is a mistake of ours and raises `TypeError`: a rule that is not checked is worse
 import json
 import re
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, TypeVar, cast
 
 from recollect.errors import ModelError
@@ -31,13 +32,15 @@ def structured(
     """The model's answer as `read` makes it of JSON that fits the schema, and what it took.
 
     `read` raises `ValueError` with what is wrong. A bad answer is sent back once with what is wrong with
-    it; a second bad one is a `ModelError`. `within` holds for each of the two.
+    it; a second bad one is a `ModelError`. `within` is for all of it.
     """
+    ends = None if within is None else monotonic() + within
     asked = [*messages]
     asked[-1] = ChatMessage(asked[-1].role, f"{asked[-1].content}\n\n{_instruction(schema)}")
     spent = Tokens()
     for last in (False, True):
-        reply = model.ask(asked, source=source, max_tokens=max_tokens, schema=schema, within=within)
+        left = None if ends is None else max(0.0, ends - monotonic())
+        reply = model.ask(asked, source=source, max_tokens=max_tokens, schema=schema, within=left)
         spent = spent.plus(reply.tokens)
         try:
             return read(_parsed(reply, schema)), spent

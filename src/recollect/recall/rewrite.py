@@ -1,7 +1,7 @@
 """A question made easier to search for by a language model.
 
 Each raises `ModelError` when there is no usable answer; the question as it was asked is always good enough
-to go on with. `within` is how many seconds an attempt may take.
+to go on with. `within` is how many seconds all of it may take.
 """
 
 from collections.abc import Sequence
