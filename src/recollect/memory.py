@@ -14,6 +14,8 @@ from recollect.model.recollection import Recollection
 from recollect.model.scope import GLOBAL, Scope
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.language_model import LanguageModel
+from recollect.ports.reranker import Reranker
 from recollect.ports.store import Store
 from recollect.record.ids import id_maker
 from recollect.scoped import ScopedMemory
@@ -35,10 +37,14 @@ class Memory:
         clock: Clock,
         settings: Settings,
         *,
+        model: LanguageModel | None = None,
+        reranker: Reranker | None = None,
         background: bool = False,
     ) -> None:
         self.store = store
         self.embedder = embedder
+        self.model = model
+        self.reranker = reranker
         self._searched = Searched(store.active_space)
         _claim(store, embedder, self._searched)
         self.clock = clock
@@ -58,13 +64,16 @@ class Memory:
         db: str | PathLike[str] | None = None,
         *,
         embedder: Embedder | str | None = None,
+        model: LanguageModel | None = None,
+        reranker: Reranker | None = None,
         clock: Clock | None = None,
         background: bool = False,
         **settings: Any,
     ) -> Self:
         """Open the memory at a path, or the user's own. `settings` override the environment's.
 
-        `embedder` is one, or the name of one (see `Settings.embedder`).
+        `embedder` is one, or the name of one (see `Settings.embedder`); `model` and `reranker` take the
+        place of those that the settings name.
         `background` tends it in a thread of its own: vectors that are missing, erasures to finish.
         """
         if db is not None:
@@ -77,7 +86,9 @@ class Memory:
         try:
             if embedder is None or isinstance(embedder, str):
                 embedder = wiring.open_embedder(loaded)
-            return cls(store, embedder, clock, loaded, background=background)
+            model = model or wiring.open_model(loaded)
+            reranker = reranker or wiring.open_reranker(loaded, model)
+            return cls(store, embedder, clock, loaded, model=model, reranker=reranker, background=background)
         except BaseException:
             store.close()
             raise
@@ -89,7 +100,15 @@ class Memory:
         scope = Scope(user, channel, agent, conversation)
         store = self.store.user(user)
         work = Workspace(
-            scope, store, self.embedder, self.clock, self._new_ids, self.settings, self._searched
+            scope,
+            store,
+            self.embedder,
+            self.clock,
+            self._new_ids,
+            self.settings,
+            self._searched,
+            self.model,
+            self.reranker,
         )
         return ScopedMemory(work, self._count, self._erased)
 
@@ -133,6 +152,9 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
+        for port in (self.model, self.reranker):
+            if port is not None:
+                port.close()
         self.store.close()
 
     def __enter__(self) -> Self:

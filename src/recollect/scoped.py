@@ -23,6 +23,7 @@ from recollect.model.records import (
 )
 from recollect.model.scope import Scope
 from recollect.recall import pipeline
+from recollect.recall.question import Question
 from recollect.recall.timeline import timeline
 from recollect.record import ledger, memories, transfer, turns
 from recollect.record.transfer import Imported
@@ -173,6 +174,10 @@ class ScopedMemory:
         known_at: datetime | None = None,
         min_confidence: float = 0.0,
         context_tokens: int | None = None,
+        history: Sequence[str | Mapping[str, Any]] = (),
+        techniques: Mapping[str, bool] | None = None,
+        include: Sequence[str] = (),
+        explain: bool = False,
         vector: "Vector | None" = None,
     ) -> Recollection:
         """The memories that bear on a question, best first.
@@ -180,9 +185,13 @@ class ScopedMemory:
         `threshold` is the least similarity of what is found by meaning alone (0 unrelated, 1 the
         same); what shares words with the query is found anyway. `as_of` asks what was true at a time,
         `known_at` what was known then. `exclude_conversation` leaves out the one that is going on, whose
-        turns the model has in front of it.
+        turns the model has in front of it; `history` are its messages (texts of the user's, or dicts with
+        role and content): a question that does not stand alone is understood by them, and none of them is
+        recalled. `techniques` switches some on or off for this question. `include` brings along `goals`,
+        `profile`, or what is `related` to the entities found. With `explain` the recollection also says
+        what was left out, and why.
         """
-        question = pipeline.Question(
+        question = Question(
             query=query,
             top_k=top_k,
             kinds=kinds,
@@ -197,6 +206,10 @@ class ScopedMemory:
             known_at=known_at,
             min_confidence=min_confidence,
             context_tokens=context_tokens,
+            history=history,
+            techniques=techniques,
+            include=include,
+            explain=explain,
             vector=vector,
         )
         found = pipeline.recall(self._work, question)

@@ -82,8 +82,10 @@ class Settings:
     """The least similarity of a memory found by its meaning alone: 0 unrelated, 1 the same."""
     candidates: int = 50
     """How many candidates of each kind of search are weighed."""
-    semantic_weight: float = 0.7
+    semantic_weight: float = 0.74
     """The share of meaning in the score; the rest is words."""
+    techniques: str = ""
+    """Techniques of recall to switch on and off, such as "-gate,+recency"."""
     context_tokens: int = 1500
     """About how many tokens the `<memory_context>` block may have."""
 

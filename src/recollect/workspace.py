@@ -15,6 +15,8 @@ from recollect.model.scope import Scope
 from recollect.model.space import LARGEST, Space
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
+from recollect.ports.language_model import LanguageModel
+from recollect.ports.reranker import Reranker
 from recollect.ports.store import Applied, UserStore
 from recollect.settings import Settings
 
@@ -59,6 +61,8 @@ class Workspace:
     new_ids: Callable[[int], list[str]]
     settings: Settings
     searched: Searched
+    model: LanguageModel | None = None
+    reranker: Reranker | None = None
 
     @property
     def space(self) -> Space | None:

@@ -74,7 +74,7 @@ def test_a_closed_memory_says_so(open_memory: OpenMemory) -> None:
     memory.close()
     with pytest.raises(StoreUnavailable, match="open it again"):
         derek.record("user", "still there?")
-    assert "open it again" in derek.recall("hello").problems[0]
+    assert "open it again" in derek.recall("tea").problems[0]
     memory.close()
 
 

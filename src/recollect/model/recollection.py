@@ -1,9 +1,11 @@
 """What recall returns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+
+from recollect.model.records import Goal, Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,27 @@ class Hit:
     valid_to: datetime | None = None
     sources: tuple[str, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What its score is made of."""
+    paths: tuple[str, ...] = ()
+    """How it was found."""
+
+
+class Used(NamedTuple):
+    """A step that was taken, or a technique that was used in one."""
+
+    name: str
+    ms: float
+    found: int = 0
+    note: str = ""
+
+
+class LeftOut(NamedTuple):
+    """A memory that was found and is no hit, and why."""
+
+    id: str
+    kind: str
+    score: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +61,75 @@ class Recollection:
     """One `<memory_context>` block, or nothing at all when nothing was found."""
     problems: tuple[str, ...] = ()
     """What could not be used and why, for instance an embedder that is down."""
-    timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
+    skipped: str | None = None
+    """Why nothing was searched: a greeting, a request to a tool, general knowledge."""
+    used: tuple[Used, ...] = ()
+    """What was done, step by step, with how long it took and how much it found."""
+    left_out: tuple[LeftOut, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    profile: Profile | None = None
+    related: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """What is known to be related to the entities among the hits, by name."""
 
     def __bool__(self) -> bool:
         return bool(self.hits)
 
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        """How long each step took."""
+        return {step.name: step.ms for step in self.used}
+
+    def of(self, kind: str) -> tuple[Hit, ...]:
+        """The hits of one kind."""
+        return tuple(hit for hit in self.hits if hit.kind == kind)
+
+    def compact(self) -> dict[str, Any]:
+        """The hits as small as can be, for a tool's answer: what is empty is left out."""
+        rows = [
+            {
+                "id": hit.id,
+                "kind": hit.kind,
+                "content": hit.content,
+                "score": round(hit.score, 3),
+                "at": hit.at.isoformat(timespec="seconds"),
+                "role": hit.role,
+                "until": hit.valid_to and hit.valid_to.isoformat(timespec="seconds"),
+                "conversation": hit.conversation,
+            }
+            for hit in self.hits
+        ]
+        found = {
+            "memories": [{name: value for name, value in row.items() if value} for row in rows],
+            "skipped": self.skipped,
+            "problems": list(self.problems),
+        }
+        return {name: value for name, value in found.items() if value}
+
     def explain(self) -> str:
-        """Why each memory is here: its score signal by signal, and its sources."""
-        lines = [f"{len(self.hits)} memories for {self.query!r}"]
+        """Why each memory is here: its score signal by signal, how it was found, where it comes from;
+        what was left out and why; and what each step took."""
+        lines = [f"{len(self.hits)} memories for {self.query[:200]!r}"]
+        if self.skipped:
+            lines.append(f"Not searched: {self.skipped}.")
         for place, hit in enumerate(self.hits, 1):
-            signals = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
-            lines.append(f"{place}. {hit.score:.3f}  {hit.kind} {hit.id}  {hit.at:%Y-%m-%d %H:%M}")
-            lines.append(f"   {signals}")
-            if hit.sources:
-                lines.append(f"   from {', '.join(hit.sources)}")
-            lines.append(f"   {hit.content[:200]}")
+            lines += _explained(place, hit)
+        lines += [f"- {out.kind} {out.id} ({out.score:.3f}): {out.reason}" for out in self.left_out]
         lines += [f"! {problem}" for problem in self.problems]
-        lines.append("   ".join(f"{step} {ms:.1f} ms" for step, ms in self.timings_ms.items()))
+        lines += [
+            f"  {step.name:<10} {step.ms:7.1f} ms  {step.found or '':>4}  {step.note}".rstrip()
+            for step in self.used
+        ]
         return "\n".join(lines)
+
+
+def _explained(place: int, hit: Hit) -> Iterator[str]:
+    yield f"{place}. {hit.score:.3f}  {hit.kind} {hit.id}  {hit.at:%Y-%m-%d %H:%M}"
+    yield "   " + "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items() if value)
+    if hit.paths:
+        yield f"   found by {', '.join(hit.paths)}"
+    if hit.sources:
+        yield f"   from {', '.join(hit.sources)}"
+    yield f"   {hit.content[:200]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -300,6 +300,17 @@ SEARCHABLE = ("turn", *MEMORY_KINDS, "entity")
 """The kinds that recall can return."""
 
 
+TENSE_WEIGHT: dict[str | None, float] = {Tense.CURRENT: 1.2, Tense.PAST: 0.7}
+ARCHIVED_WEIGHT = 0.7
+
+
+def weight(salience: float | None, tense: str | None, archived: bool | None = None) -> float:
+    """How much a find of a record counts, whatever is asked: more when it matters and holds today, less
+    when it is past or its conversation was archived. A turn, which has neither, counts 1."""
+    boost = 1.0 if salience is None else 0.75 + salience / 2
+    return boost * TENSE_WEIGHT.get(tense, 1.0) * (ARCHIVED_WEIGHT if archived else 1.0)
+
+
 def searchable_text(record: Record) -> str:
     """The text by which recall finds a record; empty when it cannot be found that way."""
     match record:

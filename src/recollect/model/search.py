@@ -31,6 +31,8 @@ class Filter:
     as_of: datetime | None = None
     known_at: datetime | None = None
     min_confidence: float = 0.0
+    in_force: bool = True
+    """Whether only what holds is wanted; if not, also what is corrected, ended or expired."""
 
     @property
     def wanted(self) -> dict[str, tuple[str, ...]]:
@@ -69,7 +71,7 @@ class Search:
 
 
 class Candidate(NamedTuple):
-    """A chunk that was found: by its vector, its words, or both."""
+    """A chunk that was found: by its vector, its words, or both; with what ranking looks at."""
 
     kind: str
     owner: str
@@ -79,3 +81,10 @@ class Candidate(NamedTuple):
     """On the common scale; None when the chunk has no vector or the query had none."""
     text: float
     """BM25 with this user's statistics; 0 when no word matched."""
+    at: datetime
+    conversation: str | None = None
+    role: str | None = None
+    place: int | None = None
+    """A turn's in its conversation."""
+    weight: float = 1.0
+    """How much a find of this record counts, whatever is asked."""

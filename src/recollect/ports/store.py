@@ -5,7 +5,7 @@ no method of it takes a user. Beside the handles there is only what workers and 
 none of that returns content.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +20,7 @@ from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,10 @@ class UserView(Protocol):
         """What is searched of each of the records, in order, with the vectors of this space."""
         ...
 
+    def search(self, search: Search) -> list[Candidate]:
+        """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
+        ...
+
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
 
     def feed(self, since: int = 0) -> Iterator[FeedEntry]:
@@ -133,8 +138,8 @@ class UserStore(UserView, Protocol):
         """The memory as it is at one moment, whatever is written meanwhile."""
         ...
 
-    def search(self, search: Search) -> list[Candidate]:
-        """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
+    def reading(self, step: Callable[[UserView], T]) -> T:
+        """What `step` makes of a snapshot; taken again should the connection be lost."""
         ...
 
     def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -23,7 +23,7 @@ from recollect.recall.gate_rules import (
     POINTER,
     TOOL,
 )
-from recollect.text.analyse import STOP_WORDS, terms
+from recollect.text.analyse import STOP_WORDS, words
 from recollect.text.sentences import sentences
 
 LONG = 500
@@ -31,6 +31,11 @@ LONG = 500
 LOOK_BACK = 3
 """How many of the user's last messages a question may refer to."""
 
+# Faces, hands, hearts and what one celebrates with; a cat may be asked for.
+_REACTION = re.compile(
+    r"(?:[\U0001f600-\U0001f64f\U0001f44a-\U0001f450\U0001f910-\U0001f92f\U0001f389\U0001f38a\U0001f525"
+    r"\U0001f4af\U0001f493-\U0001f49f\U0001f3fb-\U0001f3ff\u2764\u2665\u263a\u2705\u270c\ufe0f\u200d]|\s)+"
+)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`+[^`]*`+")
 _CONTRACTED = re.compile(r"\b(what|who|how|where|when)s\b", re.IGNORECASE)
 _CAPITAL = re.compile(r"(?<![.!?\w'])[A-Z][\w+#]*")
@@ -78,7 +83,7 @@ def is_nicety(text: str) -> bool:
     if not text or len(text) > NICETY_LIMIT:
         return False
     if not any(character.isalnum() for character in text):
-        return not (set(text) & set("?？¿") or text.isascii())  # an emoji is one, a question mark is not
+        return _REACTION.fullmatch(text) is not None
     return NICETY.fullmatch(text.lower()) is not None
 
 
@@ -126,9 +131,9 @@ def _names(text: str) -> bool:
 
 def _mentioned(text: str, history: Sequence[str]) -> bool:
     """Whether the user spoke of it a moment ago, and of themselves."""
-    subject = set(terms(text)) - STOP_WORDS
+    subject = set(words(text)) - STOP_WORDS
     return any(
-        subject & set(terms(message))
+        subject & set(words(message))
         for message in history[-LOOK_BACK:]
         if FIRST_PERSON.search(message[: 10 * LONG].lower())
     )

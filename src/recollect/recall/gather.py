@@ -1,16 +1,97 @@
-"""Candidates for a question, by meaning and by words."""
+"""Everything that may answer a question, by every technique that is switched on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.search import Candidate, Filter, Search
+from recollect.ports.store import UserView
+from recollect.recall import entities
+from recollect.recall.fuse import Found, Window
+from recollect.recall.query import Anchor, QueryPlan, TimeHint
+from recollect.recall.question import Asked
+from recollect.recall.report import Report
+from recollect.recall.window import anchored, narrowed, past, windows
 from recollect.text.analyse import query_terms
 from recollect.workspace import Workspace, log, usable
 
+FEWER = 20
+"""How many candidates each search beside the main one adds."""
+FARTHER = 0.5
+"""How much of a match by words counts with each relation between it and the question."""
 
-def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A text to search by."""
+
+    path: str
+    text: str
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """What is searched for a question: its own text, and what else stands for it."""
+
+    main: Sought
+    others: tuple[Sought, ...] = ()
+    anchor: tuple[Anchor, Sought] | None = None
+    hints: tuple[TimeHint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    found: list[Found]
+    windows: list[Window]
+
+
+_Searching = Callable[[Sought, Filter, int], list[Candidate]]
+
+
+def prepare(
+    work: Workspace, asked: Asked, plan: QueryPlan, more: Sequence[tuple[str, str]], report: Report
+) -> Searches:
+    """Embed what is to be searched. `more` are texts beside the plan's own, each with the name of the
+    technique that made it."""
+    with report.step("embed") as step:
+        texts = [(path, text) for path, text in (*_beside(asked, plan), *more) if text.strip()]
+        if asked.vector is not None:
+            main = Sought("question", plan.text, asked.vector)
+        else:
+            main = _sought(work, asked, "question", plan.text, report)
+        if main.vector is None and asked.query.strip():  # then the others have none either
+            return Searches(main, hints=plan.times)
+        others = tuple(_sought(work, asked, path, text, report) for path, text in texts)
+        anchor = None
+        if "anchor" in asked.on and plan.anchor is not None and plan.anchor.relation == "since":
+            anchor = (plan.anchor, _sought(work, asked, "anchor", plan.anchor.event, report))
+        step.found = 1 + len(others) + (anchor is not None)
+        step.notes += [f"{path}: {text[:60]}" for path, text in texts]
+        return Searches(main, others, anchor, plan.times)
+
+
+def _beside(asked: Asked, plan: QueryPlan) -> Iterable[tuple[str, str]]:
+    if "sentences" in asked.on:
+        yield from (("sentences", sentence) for sentence in plan.sentences)
+    if "statement" in asked.on and plan.statement:
+        yield "statement", plan.statement
+
+
+def _sought(work: Workspace, asked: Asked, path: str, text: str, report: Report) -> Sought:
+    vector, problem = None, None
+    if "meaning" in asked.on and text.strip():
+        vector, problem = embed_query(work, text)
+    if problem and problem not in report.problems:
+        report.problems.append(problem)
+    return Sought(path, text, vector)
+
+
+def embed_query(work: Workspace, query: str) -> tuple[Vector | None, str | None]:
     """The query's vector, or why there is none."""
     if work.embedder is None:
         return None, None
@@ -24,29 +105,112 @@ def embed_query(work: Workspace, query: str) -> tuple[NDArray[np.float32] | None
         return None, problem
 
 
-def gather(
-    work: Workspace,
-    query: str,
-    vector: NDArray[np.float32] | None,
-    filter: Filter,
-    threshold: float,
-    limit: int,
-) -> list[Candidate]:
-    return work.store.search(
-        Search(
-            filter=filter,
-            terms=tuple(query_terms(query)),
-            vector=vector,
-            space=work.space,
-            threshold=threshold,
-            limit=limit,
+def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
+    merged, search = _Merged(), _searching(work, view, asked)
+    limit = max(work.settings.candidates, asked.top_k)
+    with report.step("gather") as step:
+        hints = _hints(asked, searches, search)
+        filter = narrowed(asked.filter, hints)
+        candidates = search(searches.main, filter, limit)
+        if filter != asked.filter:
+            step.notes.append("only what was said " + ", ".join(hint.phrase for hint in hints))
+            if not candidates:
+                step.notes.append("nothing was: searched without the time")
+                filter, candidates = asked.filter, search(searches.main, asked.filter, limit)
+        merged.add(candidates)
+        for hint in hints if filter == asked.filter else ():
+            then = replace(filter, since=hint.since, until=hint.until)
+            merged.add(search(searches.main, then, FEWER), "times")
+            step.notes.append(f"times: {hint.phrase}")
+        for sought in searches.others:
+            merged.add(search(sought, filter, FEWER), sought.path)
+        for one in _related(view, asked):
+            beyond = search(Sought("entities", one.entity.name, None), filter, FEWER)
+            merged.add(_farther(beyond, one.depth), f"entities: {one.path}")
+            step.notes.append(f"entities: {one.path}")
+        step.found = len(merged.found)
+    return Gathered(list(merged.found.values()), windows(hints, asked.filter.now))
+
+
+def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
+    def search(sought: Sought, filter: Filter, limit: int) -> list[Candidate]:
+        terms = tuple(query_terms(sought.text)) if "words" in asked.on else ()
+        if sought.vector is None and not terms:
+            return []
+        return view.search(
+            Search(
+                filter=filter,
+                terms=terms,
+                vector=sought.vector,
+                space=work.space,
+                threshold=asked.threshold,
+                limit=limit,
+            )
         )
-    )
+
+    return search
 
 
-def not_compared(work: Workspace, candidates: Sequence[Candidate]) -> str | None:
+def _hints(asked: Asked, searches: Searches, search: _Searching) -> list[TimeHint]:
+    """The times to look at: none when the caller gave some."""
+    if asked.filter.since is not None or asked.filter.until is not None:
+        return []
+    hints = past(searches.hints, asked.filter.now) if "times" in asked.on else []
+    if searches.anchor is not None and not hints:
+        anchor, event = searches.anchor
+        told = max(search(event, asked.filter, FEWER), key=_strength, default=None)
+        if told is not None:
+            hints.append(anchored(anchor, told.at))
+    return hints
+
+
+def _strength(chunk: Candidate) -> float:
+    return (chunk.similarity or 0.0) + chunk.text / (chunk.text + 20)
+
+
+def _related(view: UserView, asked: Asked) -> list[entities.Related]:
+    if not {"entities", "words"} <= asked.on:
+        return []
+    start = entities.named(view, asked.query, asked.filter.channels)
+    return entities.related(view, start, asked.filter.now) if start else []
+
+
+def _farther(candidates: Iterable[Candidate], depth: int) -> list[Candidate]:
+    return [chunk._replace(text=chunk.text * FARTHER**depth) for chunk in candidates]
+
+
+class _Merged:
+    """Chunks, each once, with the best scores that any search gave it and all the ways it was found."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int], Found] = {}
+
+    def add(self, candidates: Iterable[Candidate], path: str | None = None) -> None:
+        for chunk in candidates:
+            key = (chunk.owner, chunk.start)
+            paths = _paths(chunk) if path is None else (path,)
+            if (known := self.found.get(key)) is not None:
+                chunk = known.chunk._replace(
+                    similarity=_greater(known.chunk.similarity, chunk.similarity),
+                    text=max(known.chunk.text, chunk.text),
+                )
+                paths = tuple(dict.fromkeys((*known.paths, *paths)))
+            self.found[key] = Found(chunk, paths)
+
+
+def _paths(chunk: Candidate) -> tuple[str, ...]:
+    if chunk.text > 0:
+        return ("words",) if chunk.similarity is None else ("meaning", "words")
+    return ("meaning",)
+
+
+def _greater(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one if other is None else max(one, other)
+
+
+def not_compared(work: Workspace, found: Sequence[Found]) -> str | None:
     """Why no candidate could be compared with the query's vector, if the model is the reason. It is only
     asked when none was: in a memory that is searched by this model, nearly every answer has one."""
-    if work.space is None or any(candidate.similarity is not None for candidate in candidates):
+    if work.space is None or any(one.chunk.similarity is not None for one in found):
         return None
     return work.searched.problem(work.space)

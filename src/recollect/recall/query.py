@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Literal, NamedTuple
 
 from recollect.recall.statement import IRREGULAR, statement
-from recollect.text.analyse import STOP_WORDS, query_terms
+from recollect.text.analyse import STOP_WORDS, query_words
 from recollect.text.sentences import sentences
 from recollect.text.times import TimePhrase, time_phrases
 
@@ -128,7 +128,7 @@ def key_terms(history: Sequence[str], *, besides: str) -> tuple[str, ...]:
 
 
 def _content(text: str) -> list[str]:
-    return [term for term in query_terms(text) if term not in _FILLERS]
+    return [term for term in query_words(text) if term not in _FILLERS]
 
 
 def _worth_a_search(prompt: str) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """From text to terms, the same for every store, so that all rank alike.
 
 Words in any script, lower-cased, accents folded. Scripts written without spaces become overlapping
-pairs of characters. ASCII, most of what is said, takes a short cut.
+pairs of characters. Terms are words without their English endings, so that "painted" finds "painting".
+ASCII, most of what is said, takes a short cut.
 """
 
 import re
 import unicodedata
+from functools import lru_cache
 
-VERSION = 1
+VERSION = 2
 """Stored with the index; another number means the index has to be built again."""
 
 TERM_LIMIT = 64
@@ -24,6 +26,9 @@ STOP_WORDS = frozenset(
 )
 """English words that say nothing of what a question is about. They are indexed, but not searched by."""
 
+REQUEST_WORDS = frozenset(("advice", "ideas", "please", "recommend", "suggest", "suggestions", "tips"))
+"""Words that ask for something and do not say what."""
+
 _ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _ACCENT = re.compile("[\u0300-\u036f]")
 # Letters and digits, plus the marks that \w leaves out: Hebrew, Arabic, Indic, Thai, Lao, Tibetan,
@@ -39,21 +44,59 @@ _UNSPACED = re.compile(
 )
 
 
-def terms(text: str) -> list[str]:
-    """The terms of a text, in order, repeated as often as they occur."""
+_UNSEARCHED = STOP_WORDS | REQUEST_WORDS
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they are written, in order, repeated as often as they occur."""
     if text.isascii() and "'" not in text:
-        words = text.translate(_ASCII_WORDS).split()
-        if max(map(len, words), default=0) <= TERM_LIMIT:
-            return words
+        found = text.translate(_ASCII_WORDS).split()
+        if max(map(len, found), default=0) <= TERM_LIMIT:
+            return found
     else:
-        words = _split_unspaced(_WORD.findall(_fold(text)))
-    return [_trim(word) if "'" in word or len(word) > TERM_LIMIT else word for word in words]
+        found = _split_unspaced(_WORD.findall(_fold(text)))
+    return [_trim(word) if "'" in word or len(word) > TERM_LIMIT else word for word in found]
+
+
+def terms(text: str) -> list[str]:
+    """The terms that a text is indexed by: its words without endings."""
+    return [*map(stem, words(text))]
+
+
+def query_words(text: str) -> list[str]:
+    """The words a question is about, each once: without those that say nothing, unless there are no
+    others."""
+    found = list(dict.fromkeys(words(text)))
+    return [word for word in found if word not in _UNSEARCHED] or found
 
 
 def query_terms(text: str) -> list[str]:
-    """The terms to search by, each once: without words that carry no meaning, unless there are no others."""
-    found = list(dict.fromkeys(terms(text)))
-    return [term for term in found if term not in STOP_WORDS] or found
+    """The terms to search by, each once."""
+    return list(dict.fromkeys(map(stem, query_words(text))))
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The word without a plural, -ed, -ing or a silent e. Light on purpose: two words that are not the
+    same are seldom made one."""
+    if len(word) < 4 or not (word.isascii() and word.isalpha()):
+        return word
+    if word.endswith(("ies", "ied", "sses")):
+        word = word[:-2]
+    elif word[-1] == "s" and word[-2] not in "sui":
+        word = word[:-1]
+    elif word.endswith("ing") and len(word) > 5:
+        word = _undoubled(word[:-3])
+    elif word.endswith("ed") and len(word) > 4:
+        word = _undoubled(word[:-2])
+    if len(word) > 3 and word[-1] == "e":
+        return word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" and word[-2] not in "aeiou" else word
+
+
+def _undoubled(word: str) -> str:
+    """plann -> plan, but fall and miss stay."""
+    return word[:-1] if word[-1] == word[-2] and word[-1] not in "aeioulsz" else word
 
 
 def _fold(text: str) -> str:

@@ -125,12 +125,11 @@ class PostgresBackend:
     def clear_text(self, connection: Connection) -> None:
         clear_text(connection)
 
-    def search(self, user: str, search: Search) -> list[Candidate]:
-        with self.read(user) as connection:
-            if self._searcher is None:
-                with driver(connection).cursor() as cursor:
-                    return candidates(cursor, user, search, self._options.index_over)
-            snapshot = self._searcher.snapshot(connection, user, search)
+    def search(self, rows: UserRows, search: Search) -> list[Candidate]:
+        if self._searcher is None:
+            with driver(rows.connection).cursor() as cursor:
+                return candidates(cursor, rows.user, search, self._options.index_over)
+        snapshot = self._searcher.snapshot(rows, search)
         return [] if snapshot is None else snapshot.candidates(search)
 
     def scrub(self, partition: int) -> bool:

@@ -18,8 +18,8 @@ def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
         if value is not None:
             found.append(condition)
             values[name] = value
-    held, times = _holding(filter)
-    return " AND ".join(found + held), values | times
+    held, times = _holding(filter) if filter.in_force else ([], {})
+    return " AND ".join(found + held) or "true", values | times
 
 
 def _equalities(filter: Filter) -> tuple[list[str], dict[str, Any]]:

@@ -19,7 +19,7 @@ from recollect.model.space import Space
 from recollect.stores.postgres.filters import conditions
 from recollect.stores.postgres.text import Matches
 from recollect.stores.postgres.upkeep import OWNER
-from recollect.stores.sql.codec import StoredVector, encode_vector
+from recollect.stores.sql.codec import StoredVector, decode_time, encode_vector
 
 MARGIN = 4
 """How many times as many as are wanted are held against the filter at first."""
@@ -32,7 +32,7 @@ SELECT u.number, u.documents, u.terms, s.id, s.model, s.dimensions, s.unrelated,
     )
 FROM users u LEFT JOIN spaces s ON s.active WHERE u.user_id = %s
 """
-_FOUND = "c.doc, c.kind, c.owner, c.start, c.stop"
+_FOUND = "c.doc, c.kind, c.owner, c.start, c.stop, c.at, c.conversation, c.role, c.place, c.weight"
 # Rows are looked up one by one. Of a join the planner thinks badly: no statistics are kept of whose rows
 # there are, so it takes a user's for few and would rather read them all.
 _DOT = """(
@@ -100,8 +100,8 @@ def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: 
     for row in _best_by_words(cursor, state, search, docs[np.argsort(-ranks)]):
         found.setdefault(row[0], row)
     return [
-        Candidate(kind, owner, start, stop, _similarity(state, dot), words)
-        for (_, kind, owner, start, stop, dot), words in zip(
+        Candidate(kind, owner, start, stop, _similarity(state, dot), words, decode_time(at), *rest)
+        for (_, kind, owner, start, stop, at, *rest, dot), words in zip(
             found.values(), _looked_up(docs, ranks, list(found)), strict=True
         )
     ]

@@ -5,6 +5,7 @@ that a search running over an older state is never disturbed and needs no lock.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,20 @@ NEVER = np.iinfo(np.int64).max
 """Stands for an end that is not set."""
 
 _TIMES = ("at", "valid_from", "valid_to", "stated_to", "recorded_at", "retired_at", "expires_at")
-_NUMBERS: dict[str, Any] = {"doc": np.int64, "terms": np.int32, "start": np.int32, "stop": np.int32}
+_NUMBERS: dict[str, Any] = {
+    "doc": np.int64,
+    "terms": np.int32,
+    "start": np.int32,
+    "stop": np.int32,
+    "confidence": np.float32,
+    "weight": np.float32,
+}
 _NAMES = ("kind", "role", "channel", "agent", "conversation")
 _TYPES: dict[str, Any] = {
     **_NUMBERS,
     **dict.fromkeys(_TIMES, np.int64),
     **dict.fromkeys(_NAMES, np.int32),
-    "confidence": np.float32,
+    "place": np.int32,
     "has_vector": np.bool_,
     "corrects": np.bool_,
 }
@@ -44,6 +52,7 @@ class Columns:
             "kind": {kind: code for code, kind in enumerate(SEARCHABLE)},
             "role": {role: code for code, role in enumerate((*Role, None))},
         }
+        self._named: dict[str, list[str | None]] = {name: list(codes) for name, codes in self._codes.items()}
         self._owners: list[str] = []
         self.count = 0
         self.dead = 0
@@ -63,8 +72,9 @@ class Columns:
         arrays = (*self._buffers.values(), self._vectors, self._alive, self._place)
         return sum(array.nbytes for array in arrays) + 100 * len(self._owners)
 
-    def kinds_of(self, places: NDArray[np.int64]) -> list[str]:
-        return [SEARCHABLE[code] for code in self._buffers["kind"][places].tolist()]
+    def names_of(self, column: str, places: NDArray[np.int64]) -> list[Any]:
+        names = self._named[column]
+        return [names[code] for code in self._buffers[column][places].tolist()]
 
     def owners_of(self, places: NDArray[np.int64]) -> list[str]:
         owners = self._owners
@@ -106,9 +116,10 @@ class Columns:
         for name in _TIMES:
             self._buffers[name][start:stop] = [NEVER if row[name] is None else row[name] for row in rows]
         for name in _NAMES:
-            codes = self._codes[name]
+            codes, names = self._codes[name], self._named[name]
             self._buffers[name][start:stop] = [codes.setdefault(row[name], len(codes)) for row in rows]
-        self._buffers["confidence"][start:stop] = [row["confidence"] for row in rows]
+            names.extend(islice(codes, len(names), None))  # a dictionary keeps the order of its codes
+        self._buffers["place"][start:stop] = [-1 if row["place"] is None else row["place"] for row in rows]
         self._buffers["corrects"][start:stop] = [row["supersedes"] is not None for row in rows]
         self._append_vectors([row["vector"] for row in rows], start, stop)
         self._alive[start:stop] = True
@@ -157,7 +168,7 @@ class Columns:
             mask &= self.at < encode_time(filter.until)
         if filter.min_confidence > 0:
             mask &= self.confidence >= filter.min_confidence
-        return mask & self._holds(filter)
+        return mask & self._holds(filter) if filter.in_force else mask
 
     def _holds(self, filter: Filter) -> NDArray[np.bool_]:
         """Which chunks were valid at `as_of`, as far as was known at `known_at`; by default, now."""

@@ -40,8 +40,9 @@ _DELETED = own_select(schema.deletions, schema.deletions.c.id).where(
 class _Held:
     """A backend as it stood at one moment: everything is read through one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, backend: Backend) -> None:
         self._connection = connection
+        self.search = backend.search
 
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
@@ -51,9 +52,9 @@ class _Held:
         return step()  # a state that is lost is not to be had again
 
 
-def held(connection: Connection) -> Backend:
-    """For reading only: whoever gets it sees a `UserView`, which has no way to write or search."""
-    return cast(Backend, _Held(connection))
+def held(connection: Connection, backend: Backend) -> Backend:
+    """For reading only: whoever gets it sees a `UserView`, which has no way to write."""
+    return cast(Backend, _Held(connection, backend))
 
 
 def chunks_of(rows: UserRows, ids: Sequence[str], space: Space | None) -> dict[str, tuple[Chunk, ...]]:

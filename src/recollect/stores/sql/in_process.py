@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import bindparam
 
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.stores.sql import schema
+from recollect.stores.sql.codec import decode_time
 from recollect.stores.sql.columns import Columns
 from recollect.stores.sql.rows import UserRows, own_select
 from recollect.text.bm25 import Postings, scores
@@ -51,17 +52,22 @@ class Snapshot:
             text = np.where(allowed, scores(self.postings, columns.terms, self.documents, self.terms), 0)
             best = _best(text, search.limit)
             chosen = np.union1d(chosen, best[text[best] > 0])
-        nothing = [0.0] * len(chosen)
+        has_vector = [False] * len(chosen) if similarity is None else columns.has_vector[chosen].tolist()
+        near = has_vector if similarity is None else similarity[chosen].tolist()
         return [
-            Candidate(kind, owner, start, stop, near if has else None, words)
-            for kind, owner, start, stop, has, near, words in zip(
-                columns.kinds_of(chosen),
+            Candidate(*candidate)
+            for candidate in zip(
+                columns.names_of("kind", chosen),
                 columns.owners_of(chosen),
                 columns.start[chosen].tolist(),
                 columns.stop[chosen].tolist(),
-                [False] * len(chosen) if similarity is None else columns.has_vector[chosen].tolist(),
-                nothing if similarity is None else similarity[chosen].tolist(),
-                nothing if text is None else text[chosen].tolist(),
+                [value if has else None for value, has in zip(near, has_vector, strict=True)],
+                [0.0] * len(chosen) if text is None else text[chosen].tolist(),
+                map(decode_time, columns.at[chosen].tolist()),
+                columns.names_of("conversation", chosen),
+                columns.names_of("role", chosen),
+                [None if place < 0 else place for place in columns.place[chosen].tolist()],
+                columns.weight[chosen].tolist(),
                 strict=True,
             )
         ]
@@ -106,12 +112,11 @@ class Searcher:
     def cached_bytes(self) -> int:
         return self._size
 
-    def snapshot(self, connection: Connection, user: str, search: Search) -> Snapshot | None:
+    def snapshot(self, rows: UserRows, search: Search) -> Snapshot | None:
         """The user's chunks as of this transaction; None for a user with nothing stored."""
-        rows = UserRows(connection, user)
         found = rows.all(_STATE)
         if not found:
-            self._drop(user)
+            self._drop(rows.user)
             return None
         row = found[0]
         space = None

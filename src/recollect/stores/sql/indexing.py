@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
+from recollect.model.records import weight
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
@@ -27,8 +28,12 @@ COPIED = (
     "retired_at",
     "expires_at",
     "supersedes",
+    "weight",
 )
 """Columns of a record that its chunks repeat, so that filters need no join."""
+
+DERIVED_FROM = ("pinned", "expires_at", "salience", "tense")
+"""Columns of a record that others of its chunks are worked out from."""
 
 Columns = Mapping[str, list[Any]]
 
@@ -114,6 +119,13 @@ class Indexer:
                 self._rows.update(table).where(table.c.owner == owner).values(**changed, seq=self._seq)
             )
 
+    def archive(self, conversation: str, archived: bool) -> None:
+        """Have the turns of a conversation count less, or as before."""
+        self.flush()
+        table = schema.chunks
+        ours = self._rows.update(table).where(table.c.conversation == conversation)
+        self._rows.run(ours.values(weight=weight(None, None, archived), seq=self._seq))
+
     def note_gone(self, kind: str, ids: Sequence[str]) -> None:
         new = [id for id in ids if (kind, id) not in self._gone]
         self._gone.update((kind, id) for id in new)
@@ -135,7 +147,15 @@ def _spaces(connection: Connection, space: Space | None) -> dict[int, bool]:
     return {id: (model, dimensions) == given for id, model, dimensions in connection.exec_driver_sql(_SPACES)}
 
 
-def chunk_expiry(pinned: bool | None, expires_at: int | None) -> int | None:
+def derived(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What chunks have that is worked out from several columns of a record."""
+    return {
+        "expires_at": _expiry(row.get("pinned"), row.get("expires_at")),
+        "weight": weight(row.get("salience"), row.get("tense")),
+    }
+
+
+def _expiry(pinned: bool | None, expires_at: int | None) -> int | None:
     """A pinned memory does not expire."""
     return None if pinned else expires_at
 
@@ -145,6 +165,7 @@ def _repeated(columns: Columns) -> Columns:
     start = next(columns[name] for name in ("valid_from", "at", "first_seen") if name in columns)
     nothing = [None] * len(start)
     pinned, expires = columns.get("pinned", nothing), columns.get("expires_at", nothing)
+    salience, tense = columns.get("salience", nothing), columns.get("tense", nothing)
     return {
         "owner": columns["id"],
         "channel": columns["channel"],
@@ -158,6 +179,8 @@ def _repeated(columns: Columns) -> Columns:
         "stated_to": columns.get("stated_to", nothing),
         "recorded_at": columns.get("recorded_at", start),
         "retired_at": columns.get("retired_at", nothing),
-        "expires_at": list(map(chunk_expiry, pinned, expires)),
+        "expires_at": list(map(_expiry, pinned, expires)),
         "supersedes": columns.get("supersedes", nothing),
+        "place": columns.get("index", nothing),
+        "weight": list(map(weight, salience, tense, columns.get("archived", nothing))),
     }

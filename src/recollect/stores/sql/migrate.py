@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, inspect, text
 
 from recollect.errors import SchemaMismatch
+from recollect.text.analyse import VERSION
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision in `migrations/versions`."""
 
 
@@ -26,6 +27,9 @@ def upgrade(connection: Connection) -> None:
         raise SchemaMismatch("The database holds tables of something else. Give another one.")
     if found != HEAD:
         _run(connection, found)
+    if found is None:  # the index of an empty database is as new as any
+        mark = text("UPDATE meta SET value = :version WHERE key = 'analyser'")
+        connection.execute(mark, {"version": VERSION})
 
 
 def _run(connection: Connection, found: str | None) -> None:

@@ -273,12 +273,15 @@ chunks = Table(
     _time("expires_at", null=True),
     _text("supersedes", null=True),
     Column("seq", BigInteger, nullable=False),
+    Column("place", Integer),
+    Column("weight", Float, nullable=False, server_default="1"),
     Index("ix_chunks_owner", "user_id", "owner"),
     Index("ix_chunks_seq", "user_id", "seq"),
     sqlite_with_rowid=False,
     postgresql_partition_by=BY_USER,
 )
-"""What is searched: a span of a record's text with a copy of what filters need. `doc` counts per user."""
+"""What is searched: a span of a record's text with a copy of what filters and ranking need. `doc` counts
+per user; `place` is a turn's in its conversation; `weight` is how much a find counts."""
 
 vectors = Table(
     "vectors",

@@ -1,6 +1,6 @@
 """One user's memory on any SQL database."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from heapq import merge
@@ -36,6 +36,7 @@ from recollect.stores.sql.sealing import SEALED
 from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 PAGE = 500
 
@@ -78,7 +79,12 @@ class SqlUserStore:
     @contextmanager
     def snapshot(self) -> Generator[UserView]:
         with self._backend.read(self._user) as connection:
-            yield SqlUserStore(held(connection), self._user)
+            yield SqlUserStore(held(connection, self._backend), self._user)
+
+    @only_reads
+    def reading(self, step: Callable[[UserView], T]) -> T:
+        with self.snapshot() as view:
+            return step(view)
 
     @only_reads
     def seq(self) -> int:
@@ -163,7 +169,8 @@ class SqlUserStore:
 
     @only_reads
     def search(self, search: Search) -> list[Candidate]:
-        return self._backend.search(self._user, search)
+        with self._backend.read(self._user) as connection:
+            return self._backend.search(UserRows(connection, self._user), search)
 
     @only_reads
     def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:

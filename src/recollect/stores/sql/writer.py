@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, Table, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import Append, Change, Expect, Put, Remove, Revise, TurnDraft
@@ -33,7 +33,7 @@ from recollect.stores.sql.codec import (
     to_columns,
     to_row,
 )
-from recollect.stores.sql.indexing import Indexer, chunk_expiry
+from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind, records
 from recollect.stores.sql.rows import UserRows, own_update
 
@@ -174,6 +174,9 @@ class _Writer:
             new.append(turn)
             placed.append(draft)
         columns = self._insert(Turn, new)
+        archived = {id for id, conversation in conversations.items() if conversation.archived_at}
+        if archived:
+            columns["archived"] = [turn.conversation in archived for turn in new]
         self.indexer.add("turn", columns, ((draft.content, draft.chunks) for draft in placed))
         self.created += len(new)
         self._grow(conversations, new, {d.conversation: d.title for d in drafts if d.title is not None})
@@ -242,8 +245,9 @@ class _Writer:
         for place, put in enumerate(puts):
             if put.chunks is None and put.record.id in known and kind.kind in SEARCHABLE:
                 row = {name: column[place] for name, column in columns.items()}
-                expiry = chunk_expiry(row.get("pinned"), row.get("expires_at"))
-                self.indexer.revise(put.record.id, {**row, "expires_at": expiry})
+                self.indexer.revise(put.record.id, {**row, **derived(row)})
+            if isinstance(put.record, Conversation) and put.record.archived_at:
+                self.indexer.archive(put.record.id, True)
             self._link(put)
 
     def expect(self, expects: Sequence[Expect]) -> None:
@@ -272,16 +276,17 @@ class _Writer:
         new = {**self._rows.closed(table, values), "seq": self._seq}
         self._rows.run(self._rows.update(table).where(table.c.id == change.id).values(new))
         if change.kind in SEARCHABLE:
-            self.indexer.revise(change.id, values | self._expiry(kind, change.id, values))
+            self.indexer.revise(change.id, values | self._derived(table, change.id, values))
+        if kind is Conversation and "archived_at" in values:
+            self.indexer.archive(change.id, values["archived_at"] is not None)
 
-    def _expiry(self, kind: type[Record], id: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """When the chunks of a memory expire: as it says, or never while it is pinned."""
-        if not issubclass(kind, MemoryRecord) or not {"pinned", "expires_at"} & changed.keys():
+    def _derived(self, table: Table, id: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """What chunks have that is worked out from several columns of a record, some of which changed."""
+        columns = [table.c[name] for name in DERIVED_FROM if name in table.c]
+        if not any(column.name in changed for column in columns):
             return {}
-        table = schema.memories
-        statement = self._rows.select(table, table.c.pinned, table.c.expires_at).where(table.c.id == id)
-        (row,) = self._rows.all(statement)
-        return {"expires_at": chunk_expiry(row["pinned"], row["expires_at"])}
+        (row,) = self._rows.all(self._rows.select(table, *columns).where(table.c.id == id))
+        return derived(row)
 
     def remove(self, change: Remove) -> None:
         kind, table = BY_KIND[change.kind], schema.RECORD_TABLES[change.kind]

@@ -123,9 +123,8 @@ class SqliteBackend:
     def clear_text(self, connection: Connection) -> None:
         clear_text(connection)
 
-    def search(self, user: str, search: Search) -> list[Candidate]:
-        with self.read() as connection:
-            snapshot = self._searcher.snapshot(connection, user, search)
+    def search(self, rows: UserRows, search: Search) -> list[Candidate]:
+        snapshot = self._searcher.snapshot(rows, search)
         return [] if snapshot is None else snapshot.candidates(search)
 
     def scrub(self, partition: int) -> bool:

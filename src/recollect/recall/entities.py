@@ -1,0 +1,93 @@
+"""Who and what is related to those that a question names."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from recollect.model.records import Entity, Relation
+from recollect.ports.store import UserView
+
+DEPTH = 2
+MOST = 10
+"""How many entities, and how many relations of each, are followed."""
+_NAME = re.compile(r"[^\W\d_a-z][\w'’.-]*(?:\s+[^\W\d_a-z][\w'’.-]*){0,3}")
+_QUESTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "What When Where Which Who Whom Whose Why How Did Do Does Is Are Was Were Have Has Had Can Could "
+        "Will Would Should I The A An My In On At And Or Of Tell Please Am If It That This Not",
+    )
+)
+
+
+class Related(NamedTuple):
+    """An entity that was reached, and over which relations."""
+
+    entity: Entity
+    path: str
+    depth: int
+
+
+def names_in(text: str) -> list[str]:
+    """What is written like a name, whole and without what the sentence began with."""
+    found: dict[str, None] = {}
+    for match in _NAME.finditer(text):
+        parts = [re.sub(r"['’]s$", "", part).rstrip(".") for part in match.group().split()]
+        while parts and parts[0] in _QUESTION_WORDS:
+            parts.pop(0)
+        if parts:
+            found[" ".join(parts)] = None
+            found.update(dict.fromkeys(part for part in parts if part not in _QUESTION_WORDS))
+    return list(found)[: 3 * MOST]
+
+
+def named(view: UserView, text: str, channels: Sequence[str] | None) -> list[Entity]:
+    """The entities that the text names."""
+    names = names_in(text)
+    if not names:
+        return []
+    where: dict[str, object] = {"name": names}
+    if channels is not None:
+        where["channel"] = list(channels)
+    return list(view.find(Entity, where, limit=MOST))
+
+
+def related(view: UserView, start: Iterable[Entity], now: datetime, depth: int = DEPTH) -> list[Related]:
+    """What is reached from the entities over relations that hold, the nearest first."""
+    known = {entity.id: Related(entity, entity.name, 0) for entity in start}
+    level = list(known.values())
+    reached: list[Related] = []
+    for step in range(1, depth + 1):
+        bonds = _bonds(view, [one.entity.id for one in level], now)
+        others = {id for bond in bonds for id in (bond.source, bond.target)} - known.keys()
+        entities = {entity.id: entity for entity in view.get(Entity, sorted(others)[: MOST * step])}
+        level = list[Related]()
+        for bond in bonds:
+            if (found := _along(bond, known, entities, step)) is not None:
+                known[found.entity.id] = found
+                level.append(found)
+        reached += level
+        if not level:
+            break
+    return reached[:MOST]
+
+
+def _bonds(view: UserView, ids: Sequence[str], now: datetime) -> list[Relation]:
+    bonds = {
+        bond.id: bond
+        for end in ("source", "target")
+        for bond in view.find(Relation, {end: list(ids)}, limit=MOST * max(1, len(ids)))
+    }
+    return [b for b in bonds.values() if b.retired_at is None and (b.valid_to is None or b.valid_to > now)]
+
+
+def _along(
+    bond: Relation, known: Mapping[str, Related], entities: Mapping[str, Entity], depth: int
+) -> Related | None:
+    """The entity at the other end, if one end is known and the other is new."""
+    for here, there in ((bond.source, bond.target), (bond.target, bond.source)):
+        if here in known and there in entities and there not in known:
+            arrow = f"-[{bond.type}]->" if here == bond.source else f"<-[{bond.type}]-"
+            return Related(entities[there], f"{known[here].path} {arrow} {entities[there].name}", depth)
+    return None

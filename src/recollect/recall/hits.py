@@ -1,0 +1,81 @@
+"""From what was found to hits: the records behind it, each content once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from recollect.model.recollection import Hit, LeftOut
+from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn, searchable_text
+from recollect.ports.store import UserView
+from recollect.recall.fuse import Fused
+from recollect.recall.question import same
+
+
+def hits(
+    view: UserView, fused: Sequence[Fused], wanted: int, shown: frozenset[str]
+) -> tuple[list[Hit], list[LeftOut]]:
+    """The best records, and what was passed over on the way to them: what says the same as another, and
+    what the model has in front of it anyway (`shown`). One that was erased meanwhile is left out."""
+    found: list[Hit] = []
+    passed: list[LeftOut] = []
+    seen = dict.fromkeys(shown, "it is in the conversation already")
+    for start in range(0, len(fused), wanted):
+        some = fused[start : start + wanted]
+        records = _fetched(view, some)
+        for one in some:
+            if one.id not in records or len(found) == wanted:
+                continue
+            hit = _hit(one, records[one.id])
+            content = same(hit.content)
+            if content in seen:
+                passed.append(LeftOut(hit.id, hit.kind, hit.score, seen[content]))
+            else:
+                seen[content] = f"it says the same as {hit.id}"
+                found.append(hit)
+        if len(found) == wanted:
+            break
+    return found, passed
+
+
+def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:
+    ids: dict[str, list[str]] = {}
+    for found in fused:
+        ids.setdefault(found.chunk.kind, []).append(found.id)
+    return {record.id: record for kind, wanted in ids.items() for record in view.get(BY_KIND[kind], wanted)}
+
+
+def _hit(found: Fused, record: Record) -> Hit:
+    text = searchable_text(record)
+    own: dict[str, Any]
+    match record:
+        case Turn():
+            own = {
+                "at": record.at,
+                "agent": record.agent,
+                "conversation": record.conversation,
+                "role": str(record.role),
+                "sources": (record.id,),
+            }
+        case MemoryRecord():
+            own = {
+                "at": record.valid_from,
+                "agent": record.agent,
+                "confidence": record.confidence,
+                "valid_from": record.valid_from,
+                "valid_to": record.valid_to,
+                "sources": record.sources,
+            }
+        case Entity():
+            own = {"at": record.first_seen, "sources": record.sources}
+        case _:
+            raise TypeError(f"A {record.kind} cannot be recalled.")
+    return Hit(
+        id=record.id,
+        kind=record.kind,
+        content=text,
+        excerpt=text[found.chunk.start : found.chunk.stop],
+        score=found.score,
+        channel=record.channel,
+        signals=found.signals,
+        paths=found.paths,
+        **own,
+    )

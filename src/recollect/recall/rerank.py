@@ -1,0 +1,36 @@
+"""The best hits in the order that a reranker gives them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.errors import ModelError
+from recollect.model.recollection import Hit
+from recollect.ports.reranker import Reranker
+from recollect.recall.question import Asked
+from recollect.recall.report import Report
+from recollect.workspace import log
+
+RERANKED = 20
+"""How many of the best are put in a new order."""
+
+
+def reranked(reranker: Reranker | None, asked: Asked, hits: Sequence[Hit], report: Report) -> list[Hit]:
+    """The hits, the first of them in the reranker's order; in their own when it fails. Its relevance is
+    one more signal; the score stays what it was, since rerankers have scales of their own."""
+    if reranker is None or "rerank" not in asked.on or len(hits) < 2:
+        return list(hits)
+    first, rest = hits[:RERANKED], hits[RERANKED:]
+    with report.step("rerank") as step:
+        try:
+            relevance = reranker.rerank(asked.query, [hit.excerpt for hit in first])
+        except ModelError as error:
+            log.warning("Not reranked: %s", error)
+            report.problems.append(f"Not reranked: {error}")
+            return list(hits)
+        step.found = len(first)
+    judged = [
+        replace(hit, signals={**hit.signals, "rerank": value})
+        for hit, value in zip(first, relevance, strict=True)
+    ]
+    order = sorted(range(len(first)), key=lambda place: (-relevance[place], place))
+    return [*(judged[place] for place in order), *rest]

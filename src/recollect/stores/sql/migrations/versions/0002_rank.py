@@ -1,0 +1,43 @@
+"""What ranking needs of a chunk: its turn's place in the conversation, and how much a find of it counts."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+_PLACE = """
+UPDATE chunks SET place = (
+    SELECT t."index" FROM turns t WHERE t.user_id = chunks.user_id AND t.id = chunks.owner
+) WHERE kind = 'turn'
+"""
+_WEIGHT = """
+UPDATE chunks SET weight = (
+    SELECT (CASE m.tense WHEN 'current' THEN 1.2 WHEN 'past' THEN 0.7 ELSE 1.0 END) * (0.75 + m.salience / 2)
+    FROM memories m WHERE m.user_id = chunks.user_id AND m.id = chunks.owner
+) WHERE kind NOT IN ('turn', 'entity')
+"""
+_SALIENCE = """
+UPDATE chunks SET weight = (
+    SELECT 0.75 + e.salience / 2 FROM entities e WHERE e.user_id = chunks.user_id AND e.id = chunks.owner
+) WHERE kind = 'entity'
+"""
+_WORKER = "recollect_worker"
+_FILLED = "SELECT EXISTS (SELECT FROM meta WHERE key = 'partitions')"
+
+
+def upgrade() -> None:
+    op.add_column("chunks", sa.Column("place", sa.Integer(), nullable=True))
+    op.add_column("chunks", sa.Column("weight", sa.Float(), nullable=False, server_default="1"))
+    connection = op.get_bind()
+    server = connection.dialect.name == "postgresql"
+    if server and not connection.exec_driver_sql(_FILLED).scalar():
+        return  # a new one: there is nothing to fill in, nor anybody yet who may
+    if server:  # the wall keeps everybody else from others' rows, the owner of the tables included
+        op.execute(f"SET LOCAL ROLE {_WORKER}")
+    for statement in (_PLACE, _WEIGHT, _SALIENCE):
+        op.execute(statement)
+    if server:
+        op.execute("RESET ROLE")
