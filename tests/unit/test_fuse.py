@@ -23,6 +23,8 @@ CANDIDATES = st.lists(
         at=st.just(START),
         conversation=st.sampled_from(["one", "two"]),
         role=st.sampled_from(["user", "assistant"]),
+        place=st.none(),
+        weight=st.floats(0.5, 1.5),
     ),
     max_size=20,
 )
