@@ -45,6 +45,7 @@ PUBLIC = [
     "SettingsError",
     "StoreCorrupt",
     "StoreError",
+    "StoreMissing",
     "StoreUnavailable",
     "TooLarge",
     "WeightsMissing",
