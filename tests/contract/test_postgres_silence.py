@@ -1,6 +1,5 @@
 """A server that is there and says nothing: it stopped, or something between swallows what is sent."""
 
-from collections.abc import Iterator
 from time import monotonic
 
 import psycopg
@@ -11,7 +10,7 @@ from recollect import Memory, StoreUnavailable
 from recollect.model.records import Turn
 from recollect.stores.postgres import admin, session
 from recollect.testing.store_samples import append, draft, said
-from tests.contract.postgres import emptied, new_database, opened, started
+from tests.contract.postgres import opened
 from tests.contract.postgres_proxy import Proxy
 
 pytestmark = pytest.mark.engine
@@ -19,21 +18,6 @@ pytestmark = pytest.mark.engine
 TIMEOUT = 2.0
 BIT = 4.0
 """What it may take beyond that, most of it for a slow machine."""
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with started() as server, new_database(server, "silence") as url:
-        opened(url).close()
-        yield url
-
-
-@pytest.fixture
-def proxy(database: str) -> Iterator[Proxy]:
-    emptied(database)
-    proxy = Proxy(database)
-    yield proxy
-    proxy.close()
 
 
 @pytest.mark.parametrize("words", [b"BEGIN ISOLATION", b"recollect_matches"])

@@ -7,18 +7,12 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from tests.contract.postgres import new_database, started
+from tests.contract.postgres import new_database
 from tests.interface.test_cli_frame import ask, failure, run
 
 pytestmark = pytest.mark.engine
 
 KEY = "5e" * 32
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with started() as server:
-        yield server
 
 
 @pytest.fixture

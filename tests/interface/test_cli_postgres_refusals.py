@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from tests.contract.postgres import new_database, started
+from tests.contract.postgres import new_database
 from tests.interface.test_cli_frame import ask, failure, run
 
 pytestmark = pytest.mark.engine
@@ -17,12 +17,11 @@ LOGIN = "recollect_cli_low"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with started() as server:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"DROP ROLE IF EXISTS {LOGIN}".encode())
-            connection.execute(f"CREATE ROLE {LOGIN} LOGIN".encode())
-        yield server
+def server(server: str) -> str:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP ROLE IF EXISTS {LOGIN}".encode())
+        connection.execute(f"CREATE ROLE {LOGIN} LOGIN".encode())
+    return server
 
 
 @pytest.fixture
