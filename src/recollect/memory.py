@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
@@ -134,11 +135,11 @@ class Memory:
         """Build the text index anew, yielding how many chunks are done."""
         return self.store.rebuild_text()
 
-    def rebuild_vectors(self, progress: Counted | None = None) -> int:
-        """Search by vectors of the configured embedder, once there is one of every chunk; how many had
-        to be computed. Until then the memory is searched as before. Stopped half way, it goes on where
-        it was; for the model that is searched already, every vector is computed anew."""
-        return rebuild_vectors(self._tender(), progress)
+    def rebuild_vectors(self, progress: Counted | None = None, embedder: Embedder | None = None) -> int:
+        """Search by vectors of the configured embedder, or of another, once there is one of every chunk;
+        how many had to be computed. Until then the memory is searched as before. Stopped half way, it
+        goes on where it was; for the model that is searched already, every vector is computed anew."""
+        return rebuild_vectors(replace(self._tender(), embedder=embedder or self.embedder), progress)
 
     def close(self) -> None:
         """Finish what was begun and let go of the database."""
