@@ -87,6 +87,17 @@ def test_a_schema_that_does_not_exist(db: str) -> None:
     assert "search_path names: nowhere" in run("doctor", "--db", elsewhere, code=1).stdout
 
 
+def test_an_extension_in_another_schema(db: str) -> None:
+    with psycopg.connect(db, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute("CREATE SCHEMA apart")
+    message = failure("db", "create", "--db", in_schema(db, "apart"), code=1)["message"]
+    assert "options=-csearch_path%3Drecollect,public" in message
+    both = in_schema(db, "apart,public")
+    run("remember", "Tea is green", "--db", both)
+    assert ask("recall", "tea", "--db", both)["hits"]
+
+
 def test_encryption_in_place_is_for_files(db: str, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("5e" * 32)
     for command, option in {

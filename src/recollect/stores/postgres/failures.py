@@ -49,6 +49,13 @@ _MEANING: dict[str, tuple[type[StoreError], str]] = {
             "GRANT recollect_app, recollect_worker TO the login."
         ),
     ),
+    "42704": (
+        StoreUnavailable,
+        (
+            "does not find the types of pgvector: the extension is in a schema that search_path does not "
+            "name. Name it there too, as in ?options=-csearch_path%3Drecollect,public."
+        ),
+    ),
     "0A000": (
         StoreUnavailable,
         "lacks what Recollect needs: PostgreSQL 15 or newer with the extension pgvector 0.7 or newer.",
