@@ -22,8 +22,6 @@ from recollect.model.records import (
     UserSettings,
 )
 from recollect.model.scope import Scope
-from recollect.recall import pipeline
-from recollect.recall.question import Question
 from recollect.recall.timeline import timeline
 from recollect.record import ledger, memories, transfer, turns
 from recollect.record.transfer import Imported
@@ -191,6 +189,9 @@ class ScopedMemory:
         `profile`, or what is `related` to the entities found. With `explain` the recollection also says
         what was left out, and why.
         """
+        from recollect.recall import pipeline  # its rules take a while to compile
+        from recollect.recall.question import Question
+
         question = Question(
             query=query,
             top_k=top_k,
