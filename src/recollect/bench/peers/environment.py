@@ -24,7 +24,7 @@ class PeerFailed(RecollectError):
 
 def prepare(peer: Peer, folder: Path, stage: Stage) -> Path:
     """The Python of the system's environment: made when there is none with these versions."""
-    home = folder / peer.name
+    home = folder / peer.requirements[0].partition("==")[0]  # two ways to use one package share it
     wanted = json.dumps({"python": platform.python_version(), "requirements": peer.requirements})
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     made = home / MADE

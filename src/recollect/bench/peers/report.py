@@ -52,12 +52,11 @@ def cells(one: Mapping[str, Any], ratios: Mapping[str, float]) -> list[str]:
     if one["problem"]:
         return [one["version"], *("-" for _ in COLUMNS[1:])]
     turn, ingest, times = one["turn"], one["ingest_s"], one["latency_ms"]
-    there = turn is not None and turn["questions"] > 0
     return [
         one["version"],
         f"{one['session']['any@5']:.3f}",
         f"{one['session']['all@5']:.3f}",
-        f"{turn['any@10']:.3f}" if there else "-",
+        f"{turn['any@10']:.3f}" if turn and turn["questions"] else "-",
         f"{times['p50']:.1f}",
         f"{times['p95']:.1f}",
         f"{ratios[one['system']]:.1f}" if one["system"] in ratios else "1",
