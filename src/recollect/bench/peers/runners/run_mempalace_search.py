@@ -1,5 +1,5 @@
 """MemPalace by the search that its server and command use, over a drawer for each turn. Candidates are
-taken by vector and by words, the better of the two ways it has."""
+taken by vector and by words, the wider of the two ways it has."""
 
 from pathlib import Path
 from typing import Any
