@@ -57,13 +57,16 @@ class Memory:
 
 @dataclass(frozen=True)
 class Person:
-    """What a memory is made of. `vectors` has a row for each document, or is None; `vector_of` finds them
-    by text, those of questions among them, for systems that embed by a function."""
+    """What a memory is made of. `vectors` has a row for each document, or is None; `by_text` has them by
+    text, for systems that embed by a function: the documents' first, the questions' once it is filled."""
 
     user: str
     documents: list[Document]
     vectors: Any
-    vector_of: Callable[[str], Any]
+    by_text: dict[str, Any]
+
+    def vector_of(self, text: str) -> Any:
+        return self.by_text[text.strip()]
 
 
 Open = Callable[[Path, Person, bool], Memory]
@@ -95,7 +98,9 @@ def run(open_memory: Open, data: Path, work: Path, top_k: int) -> None:
         user, questions = person["user"], person["questions"]
         todo = [one for one in questions if (user, one["id"]) not in answered]
         if todo:
-            mine = _person(user, person["documents"], documents, vectors, todo, asked)
+            mine = _person(
+                user, [documents[row] for row in person["documents"]], person["documents"], vectors
+            )
             folder = work / "stores" / f"{number:05}"
             _fill_and_ask(open_memory, mine, todo, asked, folder, user in filled, work, top_k)
         print(f"{PROGRESS}{len(questions)}", flush=True)
@@ -123,6 +128,7 @@ def _fill_and_ask(
         _append(work / "filled.jsonl", done)
     for question in questions:
         vector = None if asked is None else asked[question["row"]]
+        person.by_text[question["text"].strip()] = vector
         begun = perf_counter()
         found = memory.search(question["text"], vector, top_k)
         ms = (perf_counter() - begun) * 1000
@@ -132,22 +138,12 @@ def _fill_and_ask(
     memory.close()
 
 
-def _person(
-    user: str,
-    rows: list[int],
-    documents: list[Document],
-    vectors: Any,
-    questions: list[dict[str, Any]],
-    asked: Any,
-) -> Person:
-    mine = [documents[row] for row in rows]
+def _person(user: str, documents: list[Document], rows: list[int], vectors: Any) -> Person:
     if vectors is None:
-        return Person(user, mine, None, lambda text: None)
+        return Person(user, documents, None, {})
     own = vectors[rows]
-    # A question that is word for word a document is looked up as a question: searching comes last.
-    known = {document.text: vector for document, vector in zip(mine, own, strict=True)}
-    known |= {question["text"]: asked[question["row"]] for question in questions}
-    return Person(user, mine, own, known.__getitem__)
+    by_text = {document.text.strip(): vector for document, vector in zip(documents, own, strict=True)}
+    return Person(user, documents, own, by_text)
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
