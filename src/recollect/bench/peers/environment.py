@@ -1,5 +1,6 @@
 """A virtual environment for each system, and what is run in it."""
 
+import hashlib
 import json
 import platform
 import shutil
@@ -24,11 +25,12 @@ class PeerFailed(RecollectError):
 
 def prepare(peer: Peer, folder: Path, stage: Stage) -> Path:
     """The Python of the system's environment: made when there is none with these versions."""
-    home = folder / peer.requirements[0].partition("==")[0]  # two ways to use one package share it
     wanted = json.dumps({"python": platform.python_version(), "requirements": peer.requirements})
+    # Two ways to use the same packages share them.
+    home = folder / f"{peer.package}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     made = home / MADE
-    if made.exists() and made.read_text("utf-8") == wanted:
+    if made.exists():
         return python
     advance = stage(f"{peer.name}: install", 2)
     shutil.rmtree(home, ignore_errors=True)

@@ -22,11 +22,16 @@ class Peer:
     how: str
 
     @property
+    def package(self) -> str:
+        return self.requirements[0].partition("==")[0]
+
+    @property
     def version(self) -> str:
         return self.requirements[0].partition("==")[2]
 
 
 _CHROMA = "chromadb==1.5.9"
+_MEM0 = "mem0ai==2.2.1"
 _MEMPALACE = "mempalace==3.11.0"
 _NUMPY = "numpy==2.4.6"
 
@@ -34,10 +39,18 @@ PEERS = (
     Peer(
         "mem0",
         "run_mem0",
-        ("mem0ai==2.2.1", "qdrant-client==1.20.0", _NUMPY),
+        (_MEM0, "qdrant-client==1.20.0", _NUMPY),
         "turn",
         True,
-        "infer=False, Qdrant on disk",
+        "infer=False, Qdrant on disk; as pip installs it, by vector",
+    ),
+    Peer(
+        "mem0-hybrid",
+        "run_mem0_hybrid",
+        (_MEM0, "qdrant-client==1.20.0", "fastembed==0.9.1", _NUMPY),
+        "turn",
+        True,
+        "the same with fastembed, by vector and by words",
     ),
     Peer("chroma", "run_chroma", (_CHROMA, _NUMPY), "turn", True, "persistent client, cosine"),
     Peer(

@@ -181,9 +181,9 @@ def _theirs(
 
 
 def _scripts(peer: Peer) -> list[Path]:
-    """Its own, and those that are shared."""
+    """Its own, the one that it varies, and those that are shared."""
     every = sorted(environment.RUNNERS.glob("*.py"))
-    return [path for path in every if path.stem == peer.runner or not path.stem.startswith("run_")]
+    return [path for path in every if peer.runner.startswith(path.stem) or not path.stem.startswith("run_")]
 
 
 def _code(*paths: Path) -> list[str]:
