@@ -176,6 +176,7 @@ def _told(
         "store_key": key,
         "embedder": embedder.space.model if embedder else "none",
         "embedded": embedder.computed if embedder else 0,
+        "embedded_s": round(embedder.seconds, 3) if embedder else 0.0,
         "top_k": plan.top_k,
         "mine": plan.mine,
         "smoke": plan.smoke,
