@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from recollect.bench import command
 from recollect.bench.peers import environment, exchange, report
-from recollect.bench.peers.command import chosen, guess
+from recollect.bench.peers.command import chosen
 from recollect.bench.peers.environment import reason
 from recollect.bench.peers.pins import BY_NAME, PEERS, Peer
 from recollect.bench.peers.run import Plan, ratios, run
@@ -286,10 +286,10 @@ def test_systems_are_chosen_by_name() -> None:
 
 
 def test_the_dataset_is_guessed(file: Path, tmp_path: Path) -> None:
-    assert guess(file) == "longmemeval"
+    assert datasets.guess(file) == "longmemeval"
     talk = tmp_path / "talk.json"
     talk.write_text(json.dumps([{"conversation": {}, "qa": []}]))
-    assert guess(talk) == "locomo"
+    assert datasets.guess(talk) == "locomo"
 
 
 def test_the_command_answers_with_json_or_a_table(

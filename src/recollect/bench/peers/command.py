@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from platformdirs import user_cache_path
@@ -20,12 +20,12 @@ EXAMPLES = (
     "recollect bench peers locomo10.json --peers chroma,bm25 --json",
 )
 
-Name = Literal["longmemeval", "locomo"]
-
 
 def peers(
     file: File,
-    dataset: Annotated[Name | None, typer.Option(help="What the file is; else it is guessed.")] = None,
+    dataset: Annotated[
+        datasets.Name | None, typer.Option(help="What the file is; else it is guessed.")
+    ] = None,
     setting: Annotated[
         datasets.Setting,
         typer.Option(help="Of LongMemEval. s48: each question among 48 sessions. pool: among all."),
@@ -55,10 +55,7 @@ def peers(
         smoke=smoke,
         again=again,
     )
-    if (dataset or guess(file)) == "locomo":
-        data = datasets.locomo(file, smoke)
-    else:
-        data = datasets.longmemeval(file, setting, smoke)
+    data = datasets.opened(file, dataset or datasets.guess(file), setting, smoke)
     with progress() as stage:
         result = run(data, plan, stage)
     if as_json:
@@ -72,9 +69,3 @@ def chosen(names: str) -> tuple[Peer, ...]:
     if unknown := sorted(wanted - {*BY_NAME}):
         raise typer.BadParameter(f"{', '.join(unknown)}: known are {', '.join(BY_NAME)}.")
     return tuple(peer for peer in PEERS if peer.name in wanted)
-
-
-def guess(file: Path) -> Name:
-    """By what the first object has; LongMemEval's reader says what is wrong with anything else."""
-    objects, _ = datasets.read(file)
-    return "locomo" if objects and "conversation" in objects[0] else "longmemeval"

@@ -78,7 +78,7 @@ def answers(dataset: Dataset, path: Path) -> list[Answer]:
 
 def _answer(line: dict[str, Any]) -> Answer:
     turns = tuple((session, WHOLE if index is None else index) for session, index in line["turns"])
-    return Answer(line["user"], line["question"], turns, line["ms"])
+    return Answer(line["user"], line["question"], turns, "", line["ms"])
 
 
 def filled(path: Path) -> tuple[int, float]:
