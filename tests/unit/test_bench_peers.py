@@ -56,6 +56,7 @@ def item(number: int) -> dict[str, Any]:
     return {
         "question_id": f"q{number}",
         "question_type": "one",
+        "answer": str(number),
         "question": f"What is the number of my {SUBJECTS[number]}?",
         "question_date": "2024/05/30 (Thu) 10:00",
         "haystack_dates": ["2024/05/20 (Mon) 02:21"],
