@@ -152,6 +152,7 @@ def test_both_are_asked_and_compared(
     assert {one["session"]["any@5"] for one in result["systems"]} == {1}
     assert ours["turn"]["any@10"] == tiny["turn"]["any@10"] == 1
     assert wide["turn"] is None
+    assert wide["interval"]["turn any@10"] is None
     assert (ours["documents"], tiny["documents"], wide["documents"]) == (4 * 8, 4 * 8, 4 * 4)
     assert ours["ingest_s"] is not None
     assert {*result["ratios"]} == {"tiny", "wide"}
