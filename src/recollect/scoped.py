@@ -184,9 +184,8 @@ class ScopedMemory:
         same); what shares words with the query is found anyway. `as_of` asks what was true at a time,
         `known_at` what was known then. `exclude_conversation` leaves out the one that is going on, whose
         turns the model has in front of it; `history` are its messages (texts, or dicts with role and
-        content): the question is understood by them, and none of them is recalled. `techniques` switches
-        some on or off. `include` brings along `goals`, `profile`, or what is `related` to the entities
-        found. With `explain` it is also said what was left out, and why.
+        content): the question is understood by them, and none is recalled. `techniques` switches some on
+        or off. `include` brings along `goals`, `profile` or `related`; `explain` what was left out.
         """
         from recollect.recall import pipeline  # its rules take a while to compile
         from recollect.recall.question import Question
