@@ -55,6 +55,7 @@ class Memory:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._background: threading.Thread | None = None
+        self._counting: threading.Thread | None = None
         if background:
             self._background = threading.Thread(target=self._tend_forever, name="recollect-tend", daemon=True)
             self._background.start()
@@ -125,6 +126,9 @@ class Memory:
         """Write down which memories were returned; a count that cannot be written is dropped."""
         with self._lock:
             returned, self._returned = self._returned, {}
+            counting = self._counting
+        if counting is not None and counting is not threading.current_thread():
+            counting.join()
         for user, ids in returned.items():
             try:
                 self.store.user(user).touch(ids)
@@ -175,8 +179,10 @@ class Memory:
                 _, times, _ = ids.get(hit.id, ("", 0, now))
                 ids[hit.id] = (hit.kind, times + 1, now)
             full = sum(len(ids) for ids in self._returned.values()) >= FLUSH_AT
-        if full and self._background is None:
-            self.flush()
+            busy = self._counting is not None and self._counting.is_alive()
+            if full and self._background is None and not busy and not self._stopping.is_set():
+                self._counting = threading.Thread(target=self.flush, name="recollect-count", daemon=True)
+                self._counting.start()
 
     def _erased(self) -> None:
         """Leave no byte of what was forgotten: at once, or by the background within its interval."""
