@@ -11,6 +11,7 @@ pytest.register_assert_rewrite(
             "copying",
             "feed",
             "isolation",
+            "ranking",
             "reading",
             "recording",
             "search",
