@@ -17,6 +17,7 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.store import Store
+from recollect.recall.techniques import configured
 from recollect.record.ids import id_maker
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
@@ -41,6 +42,7 @@ class Memory:
         reranker: Reranker | None = None,
         background: bool = False,
     ) -> None:
+        configured(settings.techniques)  # what cannot be read is told now, not with each question
         self.store = store
         self.embedder = embedder
         self.model = model

@@ -15,7 +15,7 @@ from recollect.recall.question import Asked
 from recollect.recall.report import Report
 from recollect.recall.window import anchored, narrowed, past, windows
 from recollect.text.analyse import query_terms
-from recollect.workspace import Workspace, log, usable
+from recollect.workspace import Workspace, usable
 
 FEWER = 20
 """How many candidates each search beside the main one adds."""
@@ -48,6 +48,8 @@ class Searches:
 class Gathered:
     found: list[Found]
     windows: list[Window]
+    filter: Filter
+    """What was searched, with the time that the question asked for."""
 
 
 _Searching = Callable[[Sought, Filter, int], list[Candidate]]
@@ -64,12 +66,16 @@ def prepare(
             main = Sought("question", plan.text, asked.vector)
         else:
             main = _sought(work, asked, "question", plan.text, report)
-        if main.vector is None and asked.query.strip():  # then the others have none either
-            return Searches(main, hints=plan.times)
-        others = tuple(_sought(work, asked, path, text, report) for path, text in texts)
+
+        def beside(path: str, text: str) -> Sought:
+            if main.vector is None:  # whoever gave none for the question is not asked again
+                return Sought(path, text, None)
+            return _sought(work, asked, path, text, report)
+
+        others = tuple(beside(path, text) for path, text in texts)
         anchor = None
         if "anchor" in asked.on and plan.anchor is not None and plan.anchor.relation == "since":
-            anchor = (plan.anchor, _sought(work, asked, "anchor", plan.anchor.event, report))
+            anchor = (plan.anchor, beside("anchor", plan.anchor.event))
         step.found = 1 + len(others) + (anchor is not None)
         step.notes += [f"{path}: {text[:60]}" for path, text in texts]
         return Searches(main, others, anchor, plan.times)
@@ -86,8 +92,8 @@ def _sought(work: Workspace, asked: Asked, path: str, text: str, report: Report)
     vector, problem = None, None
     if "meaning" in asked.on and text.strip():
         vector, problem = embed_query(work, text)
-    if problem and problem not in report.problems:
-        report.problems.append(problem)
+    if problem:
+        report.problem(problem)
     return Sought(path, text, vector)
 
 
@@ -95,14 +101,12 @@ def embed_query(work: Workspace, query: str) -> tuple[Vector | None, str | None]
     """The query's vector, or why there is none."""
     if work.embedder is None:
         return None, None
-    if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
-        return None, problem
     try:
+        if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
+            return None, problem
         return usable(work.embedder.embed_query(query), (work.embedder.space.dimensions,)), None
     except Exception as error:  # noqa: BLE001 - whatever an embedder does, recall answers
-        problem = f"Recalled by words only: {str(error) or type(error).__name__}"
-        log.warning(problem)
-        return None, problem
+        return None, f"Recalled by words only: {str(error) or type(error).__name__}"
 
 
 def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
@@ -129,7 +133,7 @@ def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, re
             merged.add(_farther(beyond, one.depth), f"entities: {one.path}")
             step.notes.append(f"entities: {one.path}")
         step.found = len(merged.found)
-    return Gathered(list(merged.found.values()), windows(hints, asked.filter.now))
+    return Gathered(list(merged.found.values()), windows(hints, asked.filter.now), filter)
 
 
 def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
@@ -171,8 +175,9 @@ def _strength(chunk: Candidate) -> float:
 def _related(view: UserView, asked: Asked) -> list[entities.Related]:
     if not {"entities", "words"} <= asked.on:
         return []
-    start = entities.named(view, asked.query, asked.filter.channels)
-    return entities.related(view, start, asked.filter.now) if start else []
+    filter = asked.filter
+    start = entities.named(view, asked.query, filter.channels)
+    return entities.related(view, start, filter.as_of or filter.now, filter.channels) if start else []
 
 
 def _farther(candidates: Iterable[Candidate], depth: int) -> list[Candidate]:

@@ -19,13 +19,14 @@ _AROUND = 3 * _DAY
 
 
 def past(hints: Iterable[TimeHint], now: datetime) -> list[TimeHint]:
-    """Those with bounds of which something can have been told: what only begins today is a plan."""
+    """Those with bounds of which something can have been told. What only begins today is a plan, unless
+    it is the time of the saying."""
     return [
         hint
         for hint in hints
         if not hint.soft
         and (hint.since is not None or hint.until is not None)
-        and (hint.since is None or hint.since < now - _DAY)
+        and (hint.since is None or hint.since < now - _DAY or hint.kind == "said")
     ]
 
 
