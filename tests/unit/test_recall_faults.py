@@ -47,6 +47,31 @@ def test_a_store_that_fails_gives_an_empty_recollection_with_a_reason(
     assert "Nothing recalled" in caplog.text
 
 
+def test_a_store_that_fails_while_another_model_is_searched(
+    open_memory: OpenMemory, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_memory().scope("derek").record("user", "green tea")
+    other = open_memory(embedder=SwitchedEmbedder(64))
+    other.store.close()
+    for file in path.parent.glob("memory.db*"):
+        file.unlink()
+    path.mkdir()
+    found = other.scope("derek").recall("tea")
+    assert found.hits == ()
+    assert any(problem.startswith("Nothing recalled: ") for problem in found.problems)
+    assert all(problem in caplog.text for problem in found.problems)
+
+
+def test_an_embedder_that_is_down_is_asked_once(derek: ScopedMemory, embedder: SwitchedEmbedder) -> None:
+    derek.record("user", "My rent is 900")
+    embedder.down = True
+    prompt = "My rent went up since I moved to Berlin last week. What did I pay before it? " * 4
+    found = derek.recall(prompt, techniques={"statement": True})
+    assert contents(found) == ["My rent is 900"]
+    assert embedder.failed == 1
+    assert len(found.problems) == 1
+
+
 def test_vectors_of_another_model_are_not_compared(
     open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
