@@ -181,9 +181,9 @@ def test_a_failing_reranker_keeps_the_order(
 
 def test_both_are_named_by_their_settings(server: OpenAIServer, tmp_path: Path) -> None:
     server.say('{"passage": "A kayak."}')
-    settings = {"model_name": "any", "reranker_model": "any"}
-    ports = {"model": server.base_url, "reranker": server.base_url}
-    with Memory.open(tmp_path / "m.db", embedder="hashing", **ports, **settings) as memory:
+    url = server.base_url
+    names: dict[str, Any] = {"model_name": "any", "reranker_model": "any"}
+    with Memory.open(tmp_path / "m.db", embedder="hashing", model=url, reranker=url, **names) as memory:
         derek = memory.scope("derek")
         derek.record("user", KAYAK)
         derek.record("user", "The kayak is green")

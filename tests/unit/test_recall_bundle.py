@@ -1,4 +1,4 @@
-"""What comes with the hits: goals, the profile, what is related; the steps; and all of it made small (C9, C10)."""
+"""What comes with the hits: goals, the profile, what is related, the steps; and all of it small (C9, C10)."""
 
 import json
 from typing import Any

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Invalid, ScopedMemory, SettingsError
+from recollect import Invalid, Memory, ScopedMemory, SettingsError
+from recollect.model.changes import Revise
 from recollect.recall.techniques import DEFAULT, TECHNIQUES, configured, parsed, switched
+from recollect.testing.store_samples import START
 from tests.unit.support import OpenMemory, contents
 
 switches = st.dictionaries(st.sampled_from(sorted(TECHNIQUES)), st.booleans())
@@ -74,7 +76,7 @@ def test_without_meaning_and_words_nothing_is_found(derek: ScopedMemory) -> None
     assert (found.hits, found.problems) == ((), ())
 
 
-def test_what_is_past_or_archived_counts_less_unless_switched_off(derek: ScopedMemory) -> None:
+def test_what_is_past_counts_less_unless_switched_off(derek: ScopedMemory) -> None:
     derek.remember("tea at noon", tense="past")
     derek.remember("tea at five", tense="current")
     with_weights = derek.recall("tea", techniques={"boosts": True}).hits
@@ -82,3 +84,12 @@ def test_what_is_past_or_archived_counts_less_unless_switched_off(derek: ScopedM
     assert with_weights[0].score > 1.5 * with_weights[1].score
     without = derek.recall("tea", techniques={"boosts": False}).hits
     assert {hit.signals["weight"] for hit in without} == {1.0}
+
+
+def test_what_is_archived_is_recalled_at_a_lower_rank(derek: ScopedMemory, memory: Memory) -> None:
+    derek.record("user", "tea in the morning", conversation="old")
+    derek.record("user", "tea in the evening", conversation="new")
+    memory.store.user("derek").apply([Revise("conversation", "old", {"archived_at": START})])
+    best, last = derek.recall("tea in the morning or evening").hits
+    assert (best.conversation, last.conversation) == ("new", "old")
+    assert last.signals["weight"] < best.signals["weight"] == 1.0

@@ -48,7 +48,9 @@ def recall(
     as_of: Annotated[datetime | None, values.time_option("What was true then.")] = None,
     known_at: Annotated[datetime | None, values.time_option("What was known then.")] = None,
     context: Annotated[bool, typer.Option("--context", help="Print the block for a model instead.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each memory is here.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why each memory is here, and others are not.")
+    ] = False,
 ) -> None:
     """Find the memories that bear on a question; --conversation and --agent narrow it."""
     text = values.content(query)
@@ -64,6 +66,7 @@ def recall(
             until=until,
             as_of=as_of,
             known_at=known_at,
+            explain=explain,
         )
     data = output.plain(found) | ({"explanation": found.explain()} if explain else {})
     here.answer(data, lambda: _tell(here, found, context, explain))
@@ -72,6 +75,8 @@ def recall(
 def _tell(here: Here, found: Recollection, context: bool, explain: bool) -> None:
     if explain:
         output.line(found.explain())
+    elif found.skipped:
+        here.note(f"Nothing was searched: {found.skipped}.")
     elif not found:
         here.note("Nothing is remembered that bears on this.")
     elif context:
