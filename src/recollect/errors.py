@@ -7,6 +7,7 @@ RecollectError
 ├── Conflict             the same place already holds something else
 ├── StoreError           the database
 │   ├── StoreUnavailable     cannot be opened, read or written now
+│   │   └── StoreMissing         a server has no such database yet
 │   ├── StoreCorrupt         its file is damaged
 │   └── SchemaMismatch       its schema is not this release's
 ├── EmbedderError        vectors could not be computed
@@ -47,6 +48,10 @@ class StoreError(RecollectError):
 
 class StoreUnavailable(StoreError):
     """The database cannot be opened, read or written right now."""
+
+
+class StoreMissing(StoreUnavailable):
+    """The server has no such database yet. Make it with `recollect db create`."""
 
 
 class StoreCorrupt(StoreError):

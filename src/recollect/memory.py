@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
@@ -56,6 +57,7 @@ class Memory:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._background: threading.Thread | None = None
+        self._counting: threading.Thread | None = None
         if background:
             self._background = threading.Thread(target=self._tend_forever, name="recollect-tend", daemon=True)
             self._background.start()
@@ -127,6 +129,9 @@ class Memory:
         """Write down which memories were returned; a count that cannot be written is dropped."""
         with self._lock:
             returned, self._returned = self._returned, {}
+            counting = self._counting
+        if counting is not None and counting is not threading.current_thread():
+            counting.join()
         for user, ids in returned.items():
             try:
                 self.store.user(user).touch(ids)
@@ -137,11 +142,11 @@ class Memory:
         """Build the text index anew, yielding how many chunks are done."""
         return self.store.rebuild_text()
 
-    def rebuild_vectors(self, progress: Counted | None = None) -> int:
-        """Search by vectors of the configured embedder, once there is one of every chunk; how many had
-        to be computed. Until then the memory is searched as before. Stopped half way, it goes on where
-        it was; for the model that is searched already, every vector is computed anew."""
-        return rebuild_vectors(self._tender(), progress)
+    def rebuild_vectors(self, progress: Counted | None = None, embedder: Embedder | None = None) -> int:
+        """Search by vectors of the configured embedder, or of another, once there is one of every chunk;
+        how many had to be computed. Until then the memory is searched as before. Stopped half way, it
+        goes on where it was; for the model that is searched already, every vector is computed anew."""
+        return rebuild_vectors(replace(self._tender(), embedder=embedder or self.embedder), progress)
 
     def close(self) -> None:
         """Finish what was begun and let go of the database."""
@@ -177,8 +182,10 @@ class Memory:
                 _, times, _ = ids.get(hit.id, ("", 0, now))
                 ids[hit.id] = (hit.kind, times + 1, now)
             full = sum(len(ids) for ids in self._returned.values()) >= FLUSH_AT
-        if full and self._background is None:
-            self.flush()
+            busy = self._counting is not None and self._counting.is_alive()
+            if full and self._background is None and not busy and not self._stopping.is_set():
+                self._counting = threading.Thread(target=self.flush, name="recollect-count", daemon=True)
+                self._counting.start()
 
     def _erased(self) -> None:
         """Leave no byte of what was forgotten: at once, or by the background within its interval."""

@@ -22,8 +22,6 @@ from recollect.model.records import (
     UserSettings,
 )
 from recollect.model.scope import Scope
-from recollect.recall import pipeline
-from recollect.recall.question import Question
 from recollect.recall.timeline import timeline
 from recollect.record import ledger, memories, transfer, turns
 from recollect.record.transfer import Imported
@@ -185,12 +183,13 @@ class ScopedMemory:
         `threshold` is the least similarity of what is found by meaning alone (0 unrelated, 1 the
         same); what shares words with the query is found anyway. `as_of` asks what was true at a time,
         `known_at` what was known then. `exclude_conversation` leaves out the one that is going on, whose
-        turns the model has in front of it; `history` are its messages (texts of the user's, or dicts with
-        role and content): a question that does not stand alone is understood by them, and none of them is
-        recalled. `techniques` switches some on or off for this question. `include` brings along `goals`,
-        `profile`, or what is `related` to the entities found. With `explain` the recollection also says
-        what was left out, and why.
+        turns the model has in front of it; `history` are its messages (texts, or dicts with role and
+        content): the question is understood by them, and none is recalled. `techniques` switches some on
+        or off. `include` brings along `goals`, `profile` or `related`; `explain` what was left out.
         """
+        from recollect.recall import pipeline  # its rules take a while to compile
+        from recollect.recall.question import Question
+
         question = Question(
             query=query,
             top_k=top_k,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import keys
-from recollect.errors import SettingsError, StoreUnavailable
+from recollect.errors import SettingsError, StoreMissing
 from recollect.keys import Key
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
@@ -74,7 +74,7 @@ def make_missing(settings: Settings) -> None:
     if is_server(settings):
         try:
             server_version(settings)
-        except StoreUnavailable:
+        except StoreMissing:
             create_database(settings)
 
 

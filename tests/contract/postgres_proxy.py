@@ -1,9 +1,10 @@
-"""Stands between a client and its server, and cuts the line at a chosen moment."""
+"""Stands between a client and its server, and cuts the line at a chosen moment, or lets nothing through."""
 
 import select
 import socket
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -24,11 +25,14 @@ class Proxy:
         self._listener.listen(64)
         self._cuts: list[tuple[bytes, str]] = []
         self.cut = 0
+        self.swallows = threading.Event()
+        """While it is set, all that comes from either side is taken, and goes nowhere."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut_at(self, words: bytes, when: str, times: int = 1) -> None:
         """Cut the next so many lines that carry these words: `before` the server gets them, `after` it
-        has answered them, or while it still works, leaving it to notice (`silently`)."""
+        has answered them, or while it still works, leaving it to notice (`silently`); or `swallow` them, and
+        all that comes after, on every line."""
         self._cuts += [(words, when)] * times
 
     def close(self) -> None:
@@ -46,14 +50,19 @@ class Proxy:
             threading.Thread(target=self._pass_on, args=(client, server), daemon=True).start()
 
     def _pass_on(self, client: socket.socket, server: socket.socket) -> None:
-        with client, server:
-            while True:
-                ready, _, _ = select.select([client, server], [], [])
+        ends = [client, server]
+        with client, server, suppress(OSError):  # one whose end was not passed on may be gone by now
+            while ends:
+                ready, _, _ = select.select(ends, [], [])
                 for end in ready:
                     data = end.recv(1 << 16)
+                    if not data and self.swallows.is_set():
+                        ends.remove(end)  # nor does the other end learn that this one has gone
+                        continue
                     if not data or (end is client and self._is_cut(data, server)):
                         return
-                    (server if end is client else client).sendall(data)
+                    if not self.swallows.is_set():
+                        (server if end is client else client).sendall(data)
 
     def _is_cut(self, data: bytes, server: socket.socket) -> bool:
         for cut in self._cuts:
@@ -61,6 +70,9 @@ class Proxy:
             if words in data:
                 self._cuts.remove(cut)
                 self.cut += 1
+                if when == "swallow":
+                    self.swallows.set()
+                    return False
                 if when == "after":
                     server.sendall(data)
                     server.recv(1 << 16)

@@ -1,7 +1,6 @@
 """A commit whose answer is lost: was it done? And other moments at which a line is cut."""
 
 import os
-from collections.abc import Iterator
 from time import monotonic
 
 import psycopg
@@ -14,31 +13,15 @@ from recollect.stores.postgres import session
 from recollect.stores.postgres.session import Sessions
 from recollect.testing.store_samples import SPACE, append, axis, draft, ids, question, said
 from recollect.testing.store_suite import found
-from tests.contract.postgres import Server, emptied, new_database, opened, own_server
+from tests.contract.postgres import Server, emptied, opened
 from tests.contract.postgres_proxy import Proxy
 
 pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with own_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def database(server: Server) -> Iterator[str]:
-    with new_database(server.address, "commits") as url:
-        opened(url).close()
-        yield url
-
-
-@pytest.fixture
-def proxy(database: str) -> Iterator[Proxy]:
-    emptied(database)
-    proxy = Proxy(database)
-    yield proxy
-    proxy.close()
+def server(own_server: Server) -> str:
+    return own_server.address
 
 
 def sessions(store: Store) -> Sessions:
@@ -115,14 +98,14 @@ def test_a_snapshot_that_is_cut_says_so(proxy: Proxy) -> None:
     store.close()
 
 
-def test_the_number_of_a_forgotten_transaction_is_somebody_elses(server: Server, database: str) -> None:
+def test_the_number_of_a_forgotten_transaction_is_somebody_elses(own_server: Server, database: str) -> None:
     store = opened(database)
     alice = store.user("alice")
     for _ in range(5):
         alice.apply([append(draft(id=os.urandom(4).hex()))])
         connection, number = sessions(store)._begun("BEGIN; SELECT pg_current_xact_id()::text")
         known = connection.info["server"]
-        server.restart("immediate")
+        own_server.restart("immediate")
         connection.invalidate()
         connection.close()
         alice.apply([append(draft(id=os.urandom(4).hex()))])
@@ -140,13 +123,13 @@ def test_the_number_of_a_forgotten_transaction_is_somebody_elses(server: Server,
 
 
 def test_a_server_that_is_gone_for_good(
-    database: str, server: Server, monkeypatch: pytest.MonkeyPatch
+    database: str, own_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "PATIENCE", 1.0)
     emptied(database)
     store = opened(database)
     store.user("alice").apply([said(1)])
-    server.stop()
+    own_server.stop()
     try:
         for step in (
             lambda: store.user("alice").count(Turn),
@@ -161,6 +144,6 @@ def test_a_server_that_is_gone_for_good(
                 step()
             assert monotonic() - begun < 5
     finally:
-        server.start()
+        own_server.start()
     assert store.user("alice").count(Turn) >= 1
     store.close()

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from contextlib import suppress
 from time import sleep
 
@@ -12,32 +11,15 @@ import pytest
 
 from recollect.ports.store import Store
 from recollect.testing.store_samples import SPACE
-from tests.contract.postgres import Server, emptied, new_database, opened, own_server
+from tests.contract.postgres import Server, emptied, opened
 from tests.contract.postgres_load import under_load
 
 pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with own_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def database(server: Server) -> Iterator[str]:
-    with new_database(server.address, "faults") as url:
-        opened(url).close()
-        yield url
-
-
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    emptied(database)
-    store = opened(database)
-    store.add_space(SPACE)
-    yield store
-    store.close()
+def server(own_server: Server) -> str:
+    return own_server.address
 
 
 def terminate(url: str) -> None:
@@ -62,27 +44,27 @@ def test_as_many_threads_as_connections(database: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["fast", "immediate"])
-def test_a_restart_under_load_only_delays(store: Store, server: Server, how: str) -> None:
-    under_load(store, lambda: server.restart(how)).verify()
+def test_a_restart_under_load_only_delays(store: Store, own_server: Server, how: str) -> None:
+    under_load(store, lambda: own_server.restart(how)).verify()
 
 
-def test_a_killed_server_under_load(store: Store, server: Server) -> None:
+def test_a_killed_server_under_load(store: Store, own_server: Server) -> None:
     def killed() -> None:
-        server.kill()
+        own_server.kill()
         for _ in range(100):
             with suppress(subprocess.CalledProcessError):  # its processes are still going
-                server.start()
+                own_server.start()
                 break
             sleep(0.1)
 
     under_load(store, killed).verify()
 
 
-def test_a_killed_backend_takes_all_connections_with_it(store: Store, server: Server) -> None:
+def test_a_killed_backend_takes_all_connections_with_it(store: Store, own_server: Server) -> None:
     """The server notices that its memory may be damaged, and starts anew without a restart."""
 
     def crash() -> None:
-        with psycopg.connect(server.address) as connection:
+        with psycopg.connect(own_server.address) as connection:
             os.kill(connection.info.backend_pid, signal.SIGKILL)
 
     under_load(store, crash).verify()

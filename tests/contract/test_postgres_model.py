@@ -1,23 +1,14 @@
 """PostgreSQL against the model that SQLite is compared with, over arbitrary histories."""
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from recollect.ports.store import Store
-from tests.contract.postgres import emptied, new_database, opened, started
+from tests.contract.postgres import emptied, opened
 from tests.unit.test_store_model import StoreMachine
 
 pytestmark = pytest.mark.engine
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with started() as server, new_database(server, "model") as url:
-        opened(url).close()
-        yield url
 
 
 def test_the_same_histories(database: str) -> None:

@@ -1,93 +1,26 @@
 """PostgreSQL and our own processes: killed, forked, many at once."""
 
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
 import pytest
 
-from recollect.model.records import Fact, Turn
+from recollect.model.records import Turn
 from recollect.ports.store import Store
-from recollect.testing.store_samples import SPACE, append, axis, draft, question, said
-from recollect.testing.store_suite import found
-from tests.contract.postgres import emptied, new_database, opened, own_server, started
+from recollect.testing.store_samples import append, draft, said
+from tests.contract.children import assert_nothing_lost, child, killed_writer
+from tests.contract.postgres import new_database, opened, own_server
 
 pytestmark = pytest.mark.engine
-
-CHILD = Path(__file__).with_name("postgres_child.py")
-SRC = Path(__file__).parents[2] / "src"
-
-
-def child(role: str, url: str, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(CHILD), role, url, *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(SRC)},
-    )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with started() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def database(server: str) -> Iterator[str]:
-    with new_database(server, "processes") as url:
-        opened(url).close()
-        yield url
-
-
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    emptied(database)
-    store = opened(database)
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def empty(server: str) -> Iterator[str]:
-    """A database with nothing in it, on a server that does not know our roles."""
-    with new_database(server, "empty") as url:
-        yield url
 
 
 @pytest.mark.parametrize("acknowledged", [1, 23, 80])
 def test_a_killed_writer_loses_nothing_it_acknowledged(
     store: Store, database: str, acknowledged: int
 ) -> None:
-    store.add_space(SPACE)
-    process = child("write", database)
-    assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(acknowledged)]
-    process.send_signal(signal.SIGKILL)
-    lines += process.communicate()[0].splitlines()
-
-    assert store.check() == []
-    user = store.user("alice")
-    user.apply([])  # waits for what the server still does for the one that was killed
-    added = {int(line[1:]) for line in lines if line.startswith("+")}
-    removed = {int(line[1:]) for line in lines if line.startswith("-")}
-    assert len(added) + len(removed) >= acknowledged
-    turns = {int(turn.id[2:]) for turn in user.find(Turn)}
-    assert added - removed <= turns | {max(added) - 2}  # a removal may be done and not yet said
-    assert not turns & removed
-    assert turns - added <= {max(added) + 1}  # so may be the last turn
-    assert turns == {int(record.id[2:]) for record in user.find(Fact)}
-    assert found(user, question("turn fact")) == {f"{kind}-{i}" for kind in "tf" for i in turns}
-    assert found(user, question(vector=axis(0))) == {f"t-{i}" for i in turns}
-    assert len(user.unembedded(SPACE, 10_000)) == len(turns)
-    assert store.check() == []
+    assert_nothing_lost(store, killed_writer(database, acknowledged))
 
 
 def _tables(url: str) -> int:

@@ -4,7 +4,7 @@ message names the way out, and no password."""
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import monotonic
 
 import psycopg
@@ -16,7 +16,7 @@ from recollect.errors import RecollectError, SchemaMismatch, StoreUnavailable
 from recollect.model.records import Turn
 from recollect.stores.postgres import session
 from recollect.testing.store_samples import append, draft, question, said
-from tests.contract.postgres import Server, emptied, new_database, opened, own_server
+from tests.contract.postgres import Server, emptied, opened
 
 pytestmark = pytest.mark.engine
 
@@ -24,37 +24,28 @@ PASSWORD = "hunter2-is-secret"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server(own_server: Server) -> str:
     """It asks the logins whose name begins with `asked` for a password."""
-    with own_server() as server:
-        rules = server.data / "pg_hba.conf"
-        rules.write_text(f"local all /^asked scram-sha-256\n{rules.read_text()}")
-        with psycopg.connect(server.address, autocommit=True) as connection:
-            connection.execute("SELECT pg_reload_conf()")
-            for name, options in {
-                "asked": f"PASSWORD '{PASSWORD}' SUPERUSER",
-                "asked_outsider": f"PASSWORD '{PASSWORD}'",
-                "asked_member": f"PASSWORD '{PASSWORD}'",
-                "asked_reader": f"PASSWORD '{PASSWORD}' SUPERUSER",
-            }.items():
-                connection.execute(f"CREATE ROLE {name} LOGIN {options}".encode())
-            connection.execute("ALTER ROLE asked_reader SET default_transaction_read_only = on")
-        yield server
+    rules = own_server.data / "pg_hba.conf"
+    rules.write_text(f"local all /^asked scram-sha-256\n{rules.read_text()}")
+    with psycopg.connect(own_server.address, autocommit=True) as connection:
+        connection.execute("SELECT pg_reload_conf()")
+        for name, options in {
+            "asked": f"PASSWORD '{PASSWORD}' SUPERUSER",
+            "asked_outsider": f"PASSWORD '{PASSWORD}'",
+            "asked_member": f"PASSWORD '{PASSWORD}'",
+            "asked_reader": f"PASSWORD '{PASSWORD}' SUPERUSER",
+        }.items():
+            connection.execute(f"CREATE ROLE {name} LOGIN {options}".encode())
+        connection.execute("ALTER ROLE asked_reader SET default_transaction_read_only = on")
+    return own_server.address
 
 
 @pytest.fixture(scope="module")
-def database(server: Server) -> Iterator[str]:
-    with new_database(server.address, "refusals") as url:
-        opened(url).close()
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("GRANT recollect_app, recollect_worker TO asked_member")
-        yield url
-
-
-@pytest.fixture
-def empty(server: Server) -> Iterator[str]:
-    with new_database(server.address, "nothing_yet") as url:
-        yield url
+def database(database: str) -> str:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("GRANT recollect_app, recollect_worker TO asked_member")
+    return database
 
 
 def login(url: str, name: str, password: str = PASSWORD, database: str | None = None) -> str:
@@ -94,10 +85,8 @@ def test_a_login_that_is_refused(
     assert monotonic() - begun < 5, "asking again would not help"
 
 
-def test_a_password_in_the_parameters_is_kept_as_well(
-    server: Server, caplog: pytest.LogCaptureFixture
-) -> None:
-    address = make_url(server.address).set(username="asked", password=None, database="elsewhere")
+def test_a_password_in_the_parameters_is_kept_as_well(server: str, caplog: pytest.LogCaptureFixture) -> None:
+    address = make_url(server).set(username="asked", password=None, database="elsewhere")
     url = address.update_query_dict({"password": PASSWORD}).render_as_string()
     assert "elsewhere" in refusal(caplog, lambda: opened(url))
 
@@ -145,7 +134,7 @@ def test_a_server_without_pgvector(empty: str, caplog: pytest.LogCaptureFixture)
     with psycopg.connect(empty, autocommit=True) as connection:
         if connection.info.server_version < 180000:
             pytest.skip("before 18 an extension cannot be hidden")
-        connection.execute("ALTER DATABASE nothing_yet SET extension_control_path = '/nowhere'")
+        connection.execute("ALTER DATABASE recollect_nothing_yet SET extension_control_path = '/nowhere'")
     assert "pgvector" in refusal(caplog, lambda: opened(empty))
 
 
@@ -292,9 +281,9 @@ def test_content_is_in_no_message(database: str) -> None:
     store.close()
 
 
-def test_names_are_quoted(server: Server) -> None:
+def test_names_are_quoted(server: str) -> None:
     name = 'a "quoted" database; DROP TABLE x'
-    with psycopg.connect(server.address, autocommit=True) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
     with pytest.raises(StoreUnavailable, match="recollect db create"):
-        opened(login(server.address, "postgres", "", database=name))
+        opened(login(server, "postgres", "", database=name))

@@ -20,7 +20,7 @@ from recollect.testing.store_samples import (
     put,
     sample,
 )
-from tests.contract.postgres import Server, emptied, new_database, opened, own_server
+from tests.contract.postgres import Server, emptied, opened
 
 pytestmark = pytest.mark.engine
 
@@ -32,16 +32,8 @@ CODES = {
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with own_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def database(server: Server) -> Iterator[str]:
-    with new_database(server.address, "scrubbed") as url:
-        opened(url).close()
-        yield url
+def server(own_server: Server) -> str:
+    return own_server.address
 
 
 @pytest.fixture
@@ -96,21 +88,21 @@ def forget(user: UserStore) -> None:
     user.apply([Remove(kind.kind, (id,)) for kind, id in doomed.items()])
 
 
-def test_what_is_forgotten_is_in_no_file(store: Store, server: Server, database: str) -> None:
+def test_what_is_forgotten_is_in_no_file(store: Store, own_server: Server, database: str) -> None:
     user = store.user("alice")
     fill(user)
     analyse(database)
-    assert left(server, database) == set(CODES) - {"user"}, "the search finds what is there"
+    assert left(own_server, database) == set(CODES) - {"user"}, "the search finds what is there"
     forget(user)
-    assert left(server, database) == set(CODES) - {"user"}, "deleting leaves the bytes"
+    assert left(own_server, database) == set(CODES) - {"user"}, "deleting leaves the bytes"
     assert store.scrub()
     assert not store.needs_scrub()
     analyse(database)
-    assert left(server, database) == set()
+    assert left(own_server, database) == set()
     assert store.check() == []
 
 
-def test_an_erased_user_is_in_no_file(store: Store, server: Server, database: str) -> None:
+def test_an_erased_user_is_in_no_file(store: Store, own_server: Server, database: str) -> None:
     """Nor is the name, which an index of a large user was made with."""
     user = store.user(CODES["user"])
     fill(user)
@@ -118,18 +110,18 @@ def test_an_erased_user_is_in_no_file(store: Store, server: Server, database: st
     analyse(database)
     assert store.maintain() == 1
     analyse(database)
-    assert left(server, database) == set(CODES)
+    assert left(own_server, database) == set(CODES)
     user.erase()
     assert store.maintain() == 1
     assert store.scrub()
-    assert left(server, database) == set()
+    assert left(own_server, database) == set()
     assert store.user("bob").count(Turn) == 1
     assert store.check() == []
 
 
 @pytest.mark.parametrize("reader", ["alice", "somebody else"])
 def test_a_reader_of_the_old_state_is_in_the_way(
-    store: Store, server: Server, database: str, reader: str
+    store: Store, own_server: Server, database: str, reader: str
 ) -> None:
     """Even one who reads other rows: while somebody could still see them, the server keeps all old rows."""
     user = store.user("alice")
@@ -141,4 +133,4 @@ def test_a_reader_of_the_old_state_is_in_the_way(
         assert store.needs_scrub()
     assert store.scrub()
     assert not store.needs_scrub()
-    assert left(server, database) == set()
+    assert left(own_server, database) == set()

@@ -27,17 +27,11 @@ from recollect.testing.store_samples import (
     vectors,
 )
 from recollect.testing.store_suite import Opener, found
-from tests.contract.postgres import emptied, new_database, opened, started
+from tests.contract.postgres import emptied, new_database, opened
 
 pytestmark = pytest.mark.engine
 
 KEY = Key(b"ab" * 32)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with started() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ from recollect.testing.store_samples import (
     said,
     sample,
 )
-from tests.contract.postgres import emptied, new_database, opened, started
+from tests.contract.postgres import emptied, opened
 
 pytestmark = pytest.mark.engine
 
@@ -38,13 +38,6 @@ CLUSTERED = Space("clustered", 32)
 LARGE, SMALL = 2000, 300
 OVER = 500
 Record = Turn | Fact
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with started() as server, new_database(server, "upkeep") as url:
-        opened(url).close()
-        yield url
 
 
 def asked(url: str, statement: str) -> list[Any]:

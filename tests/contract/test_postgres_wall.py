@@ -18,7 +18,7 @@ from recollect.ports.store import Store
 from recollect.stores.postgres import objects
 from recollect.testing.store_samples import SPACE, START, append, axis, draft, fact, put, question, sample
 from recollect.testing.store_suite import found
-from tests.contract.postgres import new_database, opened, started
+from tests.contract.postgres import opened
 
 pytestmark = pytest.mark.engine
 
@@ -30,13 +30,6 @@ WITH_USERS = f"""
 SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id'
 WHERE {OURS} AND NOT c.relispartition
 """
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with started() as server, new_database(server, "wall") as url:
-        opened(url).close()
-        yield url
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,6 @@
 """SQLite's own faults: killed writers, full disks, files that cannot be used, failing jobs in a group."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -16,34 +12,17 @@ from sqlalchemy import Connection, Engine, event, text
 
 from recollect.errors import NotFound, StoreUnavailable
 from recollect.model.changes import Revise
-from recollect.model.records import Fact, Turn
+from recollect.model.records import Turn
 from recollect.ports.store import Store
 from recollect.stores.sqlite.backend import open_store
 from recollect.stores.sqlite.commit import GroupCommit
 from recollect.testing.store_samples import SPACE, append, axis, draft, fact, put, question, said
 from recollect.testing.store_suite import found
-
-CHILD = Path(__file__).with_name("sqlite_child.py")
-SRC = Path(__file__).parents[2] / "src"
+from tests.contract.children import assert_nothing_lost, child, killed_writer, output
 
 
 def opened(path: Path) -> Store:
     return open_store(path, cache_bytes=1 << 24)
-
-
-def child(role: str, path: Path, *more: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(SRC)}
-    command = [sys.executable, str(CHILD), role, str(path), *more]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-
-
-def output(role: str, path: Path, *more: str) -> list[str]:
-    process = child(role, path, *more)
-    out, error = process.communicate(timeout=60)
-    assert process.returncode == 0, error
-    return out.splitlines()
 
 
 @pytest.fixture
@@ -57,35 +36,15 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("acknowledged", [1, 23, 80])
 def test_a_killed_writer_loses_nothing_it_acknowledged(path: Path, acknowledged: int) -> None:
     opened(path).add_space(SPACE)
-    process = child("write", path)
-    assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(acknowledged)]
-    process.send_signal(signal.SIGKILL)
-    lines += process.communicate()[0].splitlines()
-    assert process.returncode == -signal.SIGKILL
-
+    lines = killed_writer(path, acknowledged)
     store = opened(path)
-    assert store.check() == []
-    user = store.user("alice")
-    added = {int(line[1:]) for line in lines if line.startswith("+")}
-    removed = {int(line[1:]) for line in lines if line.startswith("-")}
-    assert len(added) + len(removed) >= acknowledged
-    turns = {int(turn.id[2:]) for turn in user.find(Turn)}
-    assert added - removed <= turns | {max(added) - 2}  # a removal may be done and not yet said
-    assert not turns & removed
-    assert turns - added <= {max(added) + 1}  # so may be the last turn
-    assert turns == {int(record.id[2:]) for record in user.find(Fact)}
-    assert found(user, question("turn fact")) == {f"{kind}-{i}" for kind in "tf" for i in turns}
-    assert found(user, question(vector=axis(0))) == {f"t-{i}" for i in turns}
-    assert len(user.unembedded(SPACE, 10_000)) == len(turns)
-    applied = user.apply([append(draft(id="after"))], SPACE)
-    assert applied.turns[0].index == max(turns | removed) + 1
+    assert_nothing_lost(store, lines)
     store.close()
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.03])
 def test_a_killed_migration_is_done_again(path: Path, delay: float) -> None:
-    process = child("migrate", path)
+    process = child("make", path)
     while not path.exists() and process.poll() is None:
         pass
     threading.Event().wait(delay)

@@ -62,6 +62,9 @@ def test_doctor_and_migrate_of_an_encrypted_database(tmp_path: Path, db: Path) -
     wrong = run("doctor", code=1, RECOLLECT_KEY=OTHER).stdout
     assert "does not open with this key" in wrong
     assert OTHER not in wrong
+    for given in ({}, {"RECOLLECT_KEY": OTHER}, {"RECOLLECT_KEY_FILE": str(tmp_path / "none")}):
+        (failed,) = [c for c in ask("doctor", code=1, **given)["checks"] if c["state"] == "fail"]
+        assert failed["fix"].startswith("Correct RECOLLECT_KEY or RECOLLECT_KEY_FILE"), failed
 
 
 def test_doctor_makes_no_encrypted_database(tmp_path: Path) -> None:

@@ -7,18 +7,12 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from tests.contract.postgres import new_database, started
+from tests.contract.postgres import new_database
 from tests.interface.test_cli_frame import ask, failure, run
 
 pytestmark = pytest.mark.engine
 
 KEY = "5e" * 32
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with started() as server:
-        yield server
 
 
 @pytest.fixture
@@ -29,7 +23,11 @@ def db(server: str) -> Iterator[str]:
 
 def test_made_used_checked_and_looked_after(db: str, server: str) -> None:
     missing = make_url(server).set(database="recollect_cli_new").render_as_string(hide_password=False)
-    assert "db create" in failure("list", "--db", missing, code=1)["message"]
+    for command in (("list",), ("record", "user", "hello")):
+        refused = failure(*command, "--db", missing, code=3)
+        assert (refused["type"], "db create" in refused["message"]) == ("StoreMissing", True)
+    (checked,) = [c for c in ask("doctor", "--db", missing, code=1)["checks"] if c["state"] == "fail"]
+    assert checked["fix"] == "Run `recollect db create`."
     assert ask("db", "create", "--db", missing)["created"] is True
     assert ask("db", "create", "--db", missing)["created"] is False
     with psycopg.connect(server, autocommit=True) as connection:
@@ -51,7 +49,6 @@ def test_made_used_checked_and_looked_after(db: str, server: str) -> None:
     assert found["ok"], found
     assert {job["problem"] for job in ask("tend", "--db", db)["jobs"]} == {None}
     assert ask("demo", "--db", db)["ok"]
-    assert "not for a server" in failure("db", "encrypt", "--db", db, code=1, RECOLLECT_KEY=KEY)["message"]
 
 
 def test_copied_there_sealed_and_back(tmp_path: Path, db: str, server: str) -> None:
@@ -71,6 +68,16 @@ def test_copied_there_sealed_and_back(tmp_path: Path, db: str, server: str) -> N
         assert "RECOLLECT_KEY" in failure("list", "--db", sealed, code=1)["message"]
         assert ask("recall", "xylophone", "--db", sealed, RECOLLECT_KEY_FILE=str(key))["hits"]
         assert ask("copy", sealed, last, RECOLLECT_KEY_FILE=str(key))["verified"]
+        for given in ({}, {"RECOLLECT_KEY": "a7" * 32}, {"RECOLLECT_KEY_FILE": str(tmp_path / "none")}):
+            (failed,) = [
+                c for c in ask("doctor", "--db", sealed, code=1, **given)["checks"] if c["state"] == "fail"
+            ]
+            assert failed["fix"].startswith("Correct RECOLLECT_KEY or RECOLLECT_KEY_FILE"), failed
+        with new_database(server, "recollect_cli_readable") as readable:
+            assert ask("copy", sealed, readable, "--to-plain", RECOLLECT_KEY_FILE=str(key))["verified"]
+            assert ask("recall", "xylophone", "--db", readable)["hits"]
+            refused = failure("copy", sealed, readable, code=1, RECOLLECT_KEY_FILE=str(key))
+            assert "--to-plain" in refused["message"]
     there, back = ask("export", "--db", first), ask("export", "--db", last, RECOLLECT_KEY_FILE=str(key))
     assert there[1:] == back[1:]  # the first line says when it was written
 

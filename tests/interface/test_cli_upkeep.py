@@ -80,7 +80,10 @@ def test_changing_the_model(tmp_path: Path) -> None:
         "cancelled": "hashing-1-384"
     }
     assert ask("tend", "--dry-run", "--db", db)["waiting"]["models_to_drop"] == 1
-    assert ask("rebuild", "vectors", "--model", "hashing", "--db", db)["chunks"] == 1
+    done = run("rebuild", "vectors", "--model", "hashing", "--db", db, RECOLLECT_EMBEDDER="none")
+    assert done.stdout.startswith("Rebuilt the vectors of 1 chunk")
+    assert done.stderr.startswith("Now set RECOLLECT_EMBEDDER=hashing"), "no warning, and what is left to do"
+    assert run("rebuild", "vectors", "--model", "hashing", "--db", db).stderr == "", "it is set already"
     assert "searched by" in failure("rebuild", "vectors", "--cancel", "--db", db, code=1)["message"]
     printed = run("doctor", "--db", db).stdout
     assert "hashing-1-384: 1 of 1 chunk, searched" in printed

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rich.console import Console
 from typer.testing import CliRunner
 
 from recollect import ScopedMemory
 from recollect.bench import command
-from recollect.bench.quality import datasets, report, run
+from recollect.bench.quality import ablation, datasets, report, run
 from recollect.bench.quality.cache import CachingEmbedder
 from recollect.bench.quality.retrieve import retrieve
 from recollect.bench.quality.score import interval, ranking
 from recollect.errors import Invalid
 from recollect.models.hashing import HashingEmbedder
+from recollect.recall.techniques import TECHNIQUES
 
 SUBJECTS = ("kiln", "harbour", "violin", "orchard", "glacier", "lantern", "beehive", "compass")
 
@@ -292,9 +294,9 @@ def test_another_store_is_asked_itself(lme: Path, plan: run.Plan, tmp_path: Path
 def test_other_code_asks_again(lme: Path, plan: run.Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Path] = []
 
-    def noting(*given: Any) -> Any:
-        asked.append(given[5])
-        return retrieve(*given)
+    def noting(*given: Any, **asking: Any) -> Any:
+        asked.append(given[4])
+        return retrieve(*given, **asking)
 
     monkeypatch.setattr(run, "retrieve", noting)
     data = datasets.longmemeval(lme, "pool")
@@ -345,3 +347,16 @@ def test_with_matplotlib_there_is_one(lme: Path, plan: run.Plan, tmp_path: Path)
     result = run.run(datasets.longmemeval(lme, "pool"), plan, silent)
     assert report.plot(result, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_technique_is_switched_the_other_way(lme: Path, plan: run.Plan) -> None:
+    result = ablation.ablated(datasets.longmemeval(lme, "pool"), plan, silent)
+    first, *rows = result["rows"]
+    assert {row["technique"] for row in rows} | {*result["unmeasured"]} == {*TECHNIQUES}
+    assert {row["switched"] for row in rows} == {"on", "off"}
+    assert first.keys() == rows[0].keys() > {"session any@5", "session all@5", "p50_ms"}
+    without_words = next(row for row in rows if row["technique"] == "words")
+    assert without_words["session any@5"] <= first["session any@5"]
+    told = Console(record=True, width=120)
+    ablation.show(told, result)
+    assert "recency" in told.export_text()

@@ -55,6 +55,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 ENVIRONMENT_READERS: dict[str, str] = {
     "settings": "every setting is read in one place",
     "models.onnx": "the runtime's telemetry is switched off by a variable only",
+    "bench.peers.runners.harness": "other systems' telemetry is switched off by variables only",
     "models.install": "pip's temporary files go where their growth can be seen",
 }
 

@@ -46,6 +46,7 @@ PUBLIC = [
     "SettingsError",
     "StoreCorrupt",
     "StoreError",
+    "StoreMissing",
     "StoreUnavailable",
     "TooLarge",
     "WeightsMissing",

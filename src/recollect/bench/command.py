@@ -12,8 +12,10 @@ import typer
 from rich.console import Console
 
 from recollect.bench.latency import QUICK, Plan, run
+from recollect.bench.peers import command as peers
 from recollect.bench.place import Place
 from recollect.bench.progress import progress
+from recollect.bench.quality import ablation
 from recollect.bench.quality import command as quality
 from recollect.bench.show import show
 from recollect.bench.sqlite import SqlitePlace
@@ -44,6 +46,8 @@ def _epilog(examples: Iterable[str]) -> str:
 
 for _quality in (quality.longmemeval, quality.locomo):
     app.command(epilog=_epilog(quality.EXAMPLES[_quality.__name__]))(_quality)
+app.command(epilog=_epilog(peers.EXAMPLES))(peers.peers)
+app.command(epilog=_epilog(ablation.EXAMPLES))(ablation.ablation)
 
 
 @app.command(epilog=_epilog(EXAMPLES))

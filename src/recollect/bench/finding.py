@@ -16,6 +16,8 @@ from recollect.bench.subject import BATCH, USER, Advance, NoModel, open_memory
 from recollect.model.scope import GLOBAL
 
 TOP = 10
+BY_VECTOR: dict[str, bool] = dict.fromkeys(("conversation", "neighbours", "boosts", "diversity"), False)
+"""Leaves nothing but the vectors to rank by."""
 WORK = "work"
 AGENTS = ("one", "two", "three", "four")
 FACTS_OF = 10
@@ -132,7 +134,7 @@ def _measured(memory: Memory, rows: Rows, queries: Sequence[Query]) -> dict[str,
             for query in queries:
                 found = times.take(
                     lambda q=query, s=scope, c=case: s.recall(
-                        "", vector=q.vector, top_k=TOP, threshold=-1, **c.asked
+                        "", vector=q.vector, top_k=TOP, threshold=-1, techniques=BY_VECTOR, **c.asked
                     )
                 )
                 nearest: list[int] = np.argsort(-(rows.vectors[passing] @ query.vector))[:TOP].tolist()

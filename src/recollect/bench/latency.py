@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from recollect import __version__
-from recollect.bench import finding, recalling, recording, startup
+from recollect.bench import finding, recalling, recording, startup, whole
 from recollect.bench.corpus import DIMENSIONS, VOCABULARY, WORDS_A_QUERY, WORDS_A_TEXT, Corpus
 from recollect.bench.judge import judged
 from recollect.bench.measure import machine, peak_rss_mb, rss_mb
@@ -17,7 +17,7 @@ from recollect.bench.subject import Advance, open_memory
 Stage = Callable[[str, int], Advance]
 """Announces a stage and how much there is to do; what it returns is told of the progress."""
 
-FILTERED_ROWS = 10_000
+FILTERED_ROWS = WHOLE_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +69,14 @@ def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
         "startup": _startup(place, corpus, plan, stage),
         "record": _record(place, corpus, plan, stage),
         **_recall(place, corpus, plan, stage),
+        "whole": _whole(place, corpus, plan, stage),
         **(_found(place, corpus, plan, stage) if place.approximate else {}),
     }
     settings |= {"seconds": round(perf_counter() - begun, 1), "peak_rss_mb": peak_rss_mb()}
     targets = judged(figures, place.limits)
     if plan.quick:
         targets = [replace(target, ok=None) for target in targets]
-    names = ("recall", "found", "others", "chat", "record", "startup")
+    names = ("recall", "whole", "found", "others", "chat", "record", "startup")
     return {
         "settings": settings,
         **{name: figures[name] for name in names if name in figures},
@@ -122,6 +123,12 @@ def _recall(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str,
         stage("recall in a chat", 0)
         chat = [recalling.measure_chat(one, corpus) for one in alone]
     return {"recall": recall, "others": others, "chat": {"recall": chat}}
+
+
+def _whole(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:
+    size = min(WHOLE_ROWS, max(plan.sizes))
+    advance = stage(f"whole recalls among {size:,} rows", size)
+    return whole.measure_whole(place, corpus, size, plan.queries, advance)
 
 
 def _found(place: Place, corpus: Corpus, plan: Plan, stage: Stage) -> dict[str, Any]:

@@ -21,6 +21,11 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
             f"{settings['cores']} cores): these figures are not to be trusted.[/]"
         )
     console.print(_recall(result))
+    if "ratio_p50" in (whole := result["whole"]):
+        console.print(
+            f"A whole recall among {whole['rows']:,} rows: {whole['p50_ms']:.2f} ms; embedding its question "
+            f"alone {whole['embedding_p50_ms']:.2f} ms, x {whole['ratio_p50']:.2f}"
+        )
     if "found" in result:
         console.print(_found(result["found"]))
     console.print(_chat(result))

@@ -10,6 +10,7 @@ from recollect.cli.frame import Here, command
 from recollect.model.recollection import Hit, Recollection
 from recollect.model.records import BY_KIND, MEMORY_KINDS, SEARCHABLE, Conversation, Record, Turn
 from recollect.model.shapes import shapes, to_json
+from recollect.recall.techniques import TECHNIQUES
 
 app = typer.Typer()
 
@@ -17,8 +18,18 @@ LISTED = tuple(kind for kind in BY_KIND if kind != "tombstone")
 INTERNAL = ("mined_to", "next_index", "digest")
 """Fields that mean something to the library only; with --json they are there."""
 
+_ARTICLE = {
+    "greeting": "a greeting",
+    "tool": "a request to a tool",
+    "general knowledge": "general knowledge",
+}
+
 Since = Annotated[datetime | None, values.time_option("Only from this time on.")]
 Until = Annotated[datetime | None, values.time_option("Only before this time.")]
+
+
+def _technique(help: str) -> Any:
+    return typer.Option(parser=values.one_of(tuple(TECHNIQUES)), metavar="TECHNIQUE", help=help)
 
 
 @command(
@@ -26,6 +37,7 @@ Until = Annotated[datetime | None, values.time_option("Only before this time.")]
     """recollect recall "What's my budget for the trip?" """.strip(),
     'recollect recall "budget" --as-of 2025-03-20 --kind fact',
     'recollect recall "Hawaii" --json | jq -r .context',
+    'recollect recall "Hawaii" --explain --without gate --using recency',
 )
 def recall(
     here: Here,
@@ -49,8 +61,10 @@ def recall(
     known_at: Annotated[datetime | None, values.time_option("What was known then.")] = None,
     context: Annotated[bool, typer.Option("--context", help="Print the block for a model instead.")] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say why each memory is here, and others are not.")
+        bool, typer.Option("--explain", help="Say why each memory is here, and what was left out.")
     ] = False,
+    using: Annotated[list[str] | None, _technique("Switch a technique on, e.g. recency. Repeatable.")] = None,
+    without: Annotated[list[str] | None, _technique("Switch a technique off, e.g. gate. Repeatable.")] = None,
 ) -> None:
     """Find the memories that bear on a question; --conversation and --agent narrow it."""
     text = values.content(query)
@@ -66,6 +80,7 @@ def recall(
             until=until,
             as_of=as_of,
             known_at=known_at,
+            techniques=dict.fromkeys(using or (), True) | dict.fromkeys(without or (), False),
             explain=explain,
         )
     data = output.plain(found) | ({"explanation": found.explain()} if explain else {})
@@ -76,7 +91,7 @@ def _tell(here: Here, found: Recollection, context: bool, explain: bool) -> None
     if explain:
         output.line(found.explain())
     elif found.skipped:
-        here.note(f"Nothing was searched: {found.skipped}.")
+        here.note(f"Not searched: this looks like {_ARTICLE[found.skipped]}. Add --without gate to search.")
     elif not found:
         here.note("Nothing is remembered that bears on this.")
     elif context:

@@ -45,5 +45,6 @@ app = new_app(
     "recollect bench gate",
     "recollect bench longmemeval longmemeval_oracle.json --setting pool",
     "recollect bench locomo locomo10.json --json",
+    "recollect bench peers locomo10.json --peers mem0,chroma",
     cls=Lazy,
 )

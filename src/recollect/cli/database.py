@@ -11,7 +11,7 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StoreMissing
 from recollect.settings import Settings
 from recollect.wiring import database_file
 
@@ -34,6 +34,8 @@ class Look:
     schema: str | None = None
     problem: str | None = None
     empty: bool = False
+    missing: bool = False
+    """A server's database that does not exist; the problem says so."""
 
 
 def look(settings: Settings) -> Look:
@@ -42,7 +44,7 @@ def look(settings: Settings) -> Look:
         try:
             schema = wiring.server_version(settings)
         except RecollectError as error:
-            return Look(problem=str(error))
+            return Look(problem=str(error), missing=isinstance(error, StoreMissing))
         return Look(schema, empty=schema is None)
     path = database_file(settings)
     if not path.exists() or (path.is_file() and not path.stat().st_size):

@@ -21,7 +21,7 @@ from recollect import wiring
 from recollect.cli import database, models, output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
-from recollect.errors import EmbedderError, RecollectError
+from recollect.errors import EmbedderError, RecollectError, SettingsError
 from recollect.model.space import Space
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
@@ -37,6 +37,8 @@ SLOW_MS = 100.0
 LITTLE_DISK, NO_DISK = 1024 * MiB, 64 * MiB
 QUERIES = 5
 BUSY_SECONDS = 2.0
+MAKE = "Run `recollect db create`."
+CORRECT_KEY = "Correct RECOLLECT_KEY or RECOLLECT_KEY_FILE, as it says."
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,21 +186,24 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
 def _server(settings: Settings, space: Space | None) -> Iterator[Check]:
     seen = database.look(settings)
     if seen.problem:
-        yield Check("database", "fail", seen.problem, "Correct --db or RECOLLECT_DB, or start the server.")
+        fix = "Correct --db or RECOLLECT_DB, or start the server."
+        yield Check("database", "fail", seen.problem, MAKE if seen.missing else fix)
         return
     if seen.empty:
         where = wiring.address(settings)
-        yield Check("database", "warn", f"{where} holds no memory yet", "Run `recollect db create`.")
+        yield Check("database", "warn", f"{where} holds no memory yet", MAKE)
         return
-    yield from _encryption(settings)
     try:
         with closing(wiring.open_store(settings)) as store:
+            yield from _encryption(settings)
             stats = store.stats()
             size: int = stats["bytes"]
             what = f"{stats['engine']}, {stats['path']}, {size / MiB:.1f} MiB, schema {seen.schema}"
             yield Check("database", "ok", what)
             yield _round_trip(store)
             yield from _contents(store, space, size)
+    except SettingsError as error:  # the address is right, or it had not been found
+        yield Check("encryption", "fail", str(error), CORRECT_KEY)
     except RecollectError as error:
         yield Check("contents", "fail", str(error), "Do what it says, or ask whoever runs the server.")
 
@@ -222,6 +227,8 @@ def _unusable(settings: Settings, path: Path, seen: database.Look) -> Check:
     reason = f"{path}: {seen.problem or 'it is no memory'}"
     try:
         wiring.open_store(settings).close()
+    except SettingsError as error:
+        return Check("encryption", "fail", str(error), CORRECT_KEY)
     except RecollectError as error:
         reason = str(error)
     return Check("database", "fail", reason, "Give another --db, or restore it from a backup or an export.")

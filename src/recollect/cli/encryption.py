@@ -20,6 +20,7 @@ from recollect.keys import Key
 )
 def encrypt(here: Here) -> None:
     """Encrypt the database in its place with RECOLLECT_KEY or RECOLLECT_KEY_FILE."""
+    _refuse_server(here, "--to-key-file FILE")
     _convert(here, None, _key(here), "encrypted")
 
 
@@ -29,13 +30,24 @@ def rekey(
     new_key_file: Annotated[Path, typer.Option(metavar="FILE", help="The file that holds the new key.")],
 ) -> None:
     """Encrypt the database anew with another key; from then on only that one opens it."""
+    _refuse_server(here, "--to-key-file FILE")
     _convert(here, _key(here), keys.from_file(new_key_file.expanduser()), "encrypted with the new key")
 
 
 @command(app, "RECOLLECT_KEY_FILE=recollect.key recollect db decrypt")
 def decrypt(here: Here) -> None:
     """Write the database without encryption in its place; then unset the key."""
+    _refuse_server(here, "--to-plain")
     _convert(here, _key(here), None, "not encrypted")
+
+
+def _refuse_server(here: Here, option: str) -> None:
+    if wiring.is_server(here.settings):
+        where = wiring.address(here.settings)
+        raise SettingsError(
+            f"This is for a file, not for a server. What {where} holds is sealed when it is written there, "
+            f"so copy it to a new database: `recollect copy {where} postgresql://… {option}`."
+        )
 
 
 def _key(here: Here) -> Key:

@@ -9,7 +9,7 @@ import typer
 import typer.core
 
 from recollect.cli import output
-from recollect.errors import NotFound, RecollectError
+from recollect.errors import NotFound, RecollectError, StoreMissing
 
 OK, FAILED, USAGE, MISSING, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -19,6 +19,7 @@ _PARSER_ERROR: type[BaseException] = typer.BadParameter.__mro__[2]
 EXIT_CODES: dict[type[BaseException], int] = {
     _PARSER_ERROR: USAGE,
     NotFound: MISSING,
+    StoreMissing: MISSING,
     RecollectError: FAILED,
     OSError: FAILED,
     typer.Abort: INTERRUPTED,

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -14,7 +15,7 @@ from recollect import wiring
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import Invalid
-from recollect.record.copy import Copied, copy_store
+from recollect.record.copy import Copied, check_has, copy_store
 from recollect.record.transfer import Imported
 
 app = typer.Typer()
@@ -131,6 +132,7 @@ def _tell(here: Here, taken: Imported) -> None:
     "recollect copy memory.db hers.db --user anna",
     "recollect copy memory.db postgresql://me@server/memory",
     "recollect copy memory.db encrypted.db --to-key-file new.key",
+    "RECOLLECT_KEY_FILE=old.key recollect copy encrypted.db readable.db --to-plain",
     "recollect copy memory.db backup.db --json | jq .verified",
 )
 def copy(
@@ -140,29 +142,37 @@ def copy(
     to_key_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="The key of TO, if it is not that of FROM.")
     ] = None,
+    to_plain: Annotated[
+        bool, typer.Option("--to-plain", help="TO is not encrypted, though FROM is.")
+    ] = False,
 ) -> None:
     """Copy everything of every user, or of one with --user, to another database, and verify it.
 
     What is written or forgotten meanwhile is copied as well. Stopped half way, it goes on when run again;
     run again later, it brings the copy up to date. A target that holds something else of a user is refused.
     """
-    settings = here.settings_with(db=source), here.settings_with(db=target, key_file=to_key_file)
+    if to_plain and to_key_file:
+        raise typer.BadParameter("give only one of --to-key-file and --to-plain.", param_hint="--to-plain")
+    key: dict[str, str | None] = {"key": "", "key_file": ""} if to_plain else {"key_file": to_key_file}
+    settings = here.settings_with(db=source), here.settings_with(db=target, **key)
     here.existing(settings[0])
     source, target = map(wiring.address, settings)
     if source == target or Path(source).resolve() == Path(target).resolve():
         raise Invalid("A database cannot be copied to itself: give another one to copy to.")
-    wiring.make_missing(settings[1])
-    with (
-        closing(wiring.open_store(settings[0])) as old,
-        closing(wiring.open_store(settings[1])) as new,
-    ):
-        copied = copy_store(old, new, here.options.user, lambda done, of: here.progress("Copying", done, of))
+    with closing(wiring.open_store(settings[0])) as old:
+        if here.options.user is not None:
+            check_has(old, here.options.user)  # before a target is made
+        wiring.make_missing(settings[1])
+        with closing(wiring.open_store(settings[1])) as new:
+            progress = partial(here.progress, "Copying")
+            copied = copy_store(old, new, here.options.user, progress)
     here.answer(
         {
             "from": source,
             "to": target,
             "verified": True,  # or it had failed
             "records": copied.records,
+            "new": copied.new,
             "vectors_of": None if copied.space is None else copied.space.model,
             "users": copied.users,
             "only_in_target": copied.others,
@@ -172,8 +182,10 @@ def copy(
 
 
 def _tell_copied(copied: Copied, target: str) -> None:
-    records, users = output.counted(copied.records, "record"), output.counted(len(copied.users), "user")
-    output.line(f"Copied {records} of {users} to {target}.")
+    records, users = output.counted(copied.new, "record"), output.counted(len(copied.users), "user")
+    before = copied.records - copied.new
+    there = f"; {before:,} {'was' if before == 1 else 'were'} there already" if before else ""
+    output.line(f"Copied {records} of {users} to {target}{there}.")
     output.line("Verified: every kind has the same count and the same content hash on both sides.")
     if later := sum(user.later for user in copied.users):
         output.line(f"{output.counted(later, 'change')} came after that; each was copied and read back.")

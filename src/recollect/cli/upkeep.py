@@ -4,11 +4,13 @@ import signal
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
+from recollect import settings as settings_module
 from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED
@@ -141,20 +143,30 @@ def vectors(
     that is searched already, every vector is computed anew.
     """
     started = perf_counter()
-    with here.memory(here.settings_with(embedder=model or here.options.embedder)) as memory:
-        if memory.embedder is None:
-            raise SettingsError(
-                "No embedder is configured: set RECOLLECT_EMBEDDER or give --embedder; "
-                "`recollect models list` names those that work here."
-            )
-        space = memory.embedder.space
+    settings = here.settings_with(embedder=model or here.options.embedder)
+    embedder = wiring.open_embedder(settings, here.fetching)
+    if embedder is None:
+        raise SettingsError(
+            "No embedder is configured: set RECOLLECT_EMBEDDER or give --embedder; "
+            "`recollect models list` names those that work here."
+        )
+    # Opened without an embedder: that another one is searched is no news here.
+    with here.memory(here.settings_with(embedder="none")) as memory:
         if cancel:
-            memory.store.drop_space(space)
-            told = f"No vectors of {space.model} are computed any more."
-            here.answer({"cancelled": space.model}, lambda: output.line(told))
+            memory.store.drop_space(embedder.space)
+            told = f"No vectors of {embedder.space.model} are computed any more."
+            here.answer({"cancelled": embedder.space.model}, lambda: output.line(told))
             return
-        done = memory.rebuild_vectors(lambda done, of: here.progress("Computing vectors", done, of))
+        progress = partial(here.progress, "Computing vectors")
+        done = memory.rebuild_vectors(progress, embedder)
     _answer(here, "vectors", done, started)
+    if settings.embedder != settings_module.load().embedder:
+        here.note(_then_set(settings.embedder))
+
+
+def _then_set(name: str) -> str:
+    setting = "RECOLLECT_EMBEDDER to that address" if "@" in name else f"RECOLLECT_EMBEDDER={name}"
+    return f"Now set {setting}, and restart what runs with another model: until then it recalls by words."
 
 
 @command(rebuild, "recollect rebuild text")

@@ -6,7 +6,7 @@ at any moment and run again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -36,6 +36,12 @@ class CopiedUser:
     """Count and hash of each kind of record, of the chunks with their vectors, and of the usage."""
     later: int = 0
     """How many changes came after that, each of which was copied and read back."""
+    new: int = 0
+    """How many of the records the target did not have before."""
+
+    @property
+    def records(self) -> int:
+        return sum(content.count for kind, content in self.contents.items() if kind in BY_KIND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +54,19 @@ class Copied:
 
     @property
     def records(self) -> int:
-        return sum(c.count for u in self.users for kind, c in u.contents.items() if kind in BY_KIND)
+        return sum(user.records for user in self.users)
+
+    @property
+    def new(self) -> int:
+        return sum(user.new for user in self.users)
 
 
 def copy_store(
     source: Store, target: Store, user: str | None = None, progress: Progress | None = None
 ) -> Copied:
     """Everything of every user, or of one; verified. `Conflict` where the target holds something else."""
-    if user is not None and not source.user(user).seq():
-        raise NotFound(f"There is nothing of {user!r} to copy.")
+    if user is not None:
+        check_has(source, user)
     space = source.active_space()
     if space is not None and not target.claim_space(space):
         space = None
@@ -80,6 +90,12 @@ def copy_store(
         target.scrub()
     others = () if user else tuple(name for name in target.users() if not source.user(name).seq())
     return Copied(tuple(copy.done for copy in copies.values() if copy.seq), space, others)
+
+
+def check_has(source: Store, user: str) -> None:
+    """`NotFound` when there is nothing of this user."""
+    if not source.user(user).seq():
+        raise NotFound(f"There is nothing of {user!r} to copy.")
 
 
 @dataclass(slots=True)
@@ -107,6 +123,7 @@ class _Copy:
     watch: _Watch
     seq: int = 0
     secret: bytes = b""
+    new: int = 0
     done: CopiedUser = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +150,9 @@ class _Copy:
                 copied = contents(self.target, self.space)
             if wrong := [kind for kind in found if found[kind] != copied[kind]]:
                 raise _differs(self.source.user, wrong)
-            self.done = CopiedUser(self.source.user, self.seq, found)
+            done = CopiedUser(self.source.user, self.seq, found)
+            # Some of those may have been removed again since.
+            self.done = replace(done, new=min(self.new, done.records))
 
     def _pass(self, view: UserView) -> None:
         """Bring the target to this state of the source."""
@@ -141,7 +160,7 @@ class _Copy:
         secret = view.secret() if seq else b""
         if self.seq and secret != self.secret:  # erased meanwhile, and perhaps there again
             self.target.erase()
-            self.seq, self.done = 0, CopiedUser(view.user, 0, {})
+            self.seq, self.new, self.done = 0, 0, CopiedUser(view.user, 0, {})
         if seq and not self.seq:
             self._begin(view, secret)
             self._everything(view, self.watch.add)
@@ -186,7 +205,7 @@ class _Copy:
         if wrong := [k.kind for k in RECORD_TYPES if view.count(k) != self.target.count(k)]:
             raise _differs(view.user, wrong)
         later = self.done.later + sum(map(len, (*changed.values(), *removed.values())))
-        self.done = CopiedUser(view.user, self.done.seq, self.done.contents, later)
+        self.done = replace(self.done, later=later)
 
     def _remove(self, gone: Mapping[type[Record], Sequence[str]]) -> None:
         for kind, missing in gone.items():
@@ -208,6 +227,7 @@ class _Copy:
             ]
         if puts:
             self.target.apply(puts, self.space)
+            self.new += len(records) - len(stored)
         if kind.kind in SEARCHABLE and (usage := view.usage(ids)):
             counted = self.target.usage(ids)
             self.target.put_usage(kind, {id: u for id, u in usage.items() if counted.get(id) != u})

@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Literal, Self
 
 import numpy as np
@@ -22,13 +23,14 @@ Use = Literal["passage", "query"]
 class CachingEmbedder:
     """An embedder that keeps what another one computes in a file of the folder, one file a model.
 
-    `computed` counts the texts that were not there.
+    `computed` counts the texts that were not there, `seconds` what computing them took.
     """
 
     def __init__(self, inner: Embedder, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._inner = inner
         self.computed = 0
+        self.seconds = 0.0
         name = re.sub(r"[^\w.-]+", "-", f"{inner.space.model}-{inner.space.dimensions}")
         # Recall may embed in other threads than the one that opened it; each call is one statement.
         self._file = sqlite3.connect(folder / f"vectors-{name}.db", timeout=60, check_same_thread=False)
@@ -53,7 +55,9 @@ class CachingEmbedder:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
         for start in range(0, len(missing), SLICE):
             some = list(missing)[start : start + SLICE]
+            begun = perf_counter()
             vectors = self._inner.embed_passages([missing[key] for key in some])
+            self.seconds += perf_counter() - begun
             self._write(some, vectors)
             found |= zip(some, vectors, strict=True)
         rows = [vector for key in keys if (vector := found[key]) is not None]
@@ -63,7 +67,9 @@ class CachingEmbedder:
         key = _key("query", text)
         vector = self._read(key)
         if vector is None:
+            begun = perf_counter()
             vector = self._inner.embed_query(text)
+            self.seconds += perf_counter() - begun
             self._write([key], vector[np.newaxis])
         return vector
 

@@ -64,7 +64,7 @@ def longmemeval(
     """Find the sessions that answer LongMemEval's questions."""
     _run(
         datasets.longmemeval(file, setting, smoke),
-        _plan(
+        planned(
             db,
             cache,
             embedder=embedder,
@@ -95,7 +95,7 @@ def locomo(
     """Find the turns that answer LoCoMo's questions."""
     _run(
         datasets.locomo(file, smoke),
-        _plan(
+        planned(
             db,
             cache,
             embedder=embedder,
@@ -110,7 +110,7 @@ def locomo(
     )
 
 
-def _plan(db: str | None, cache: Path | None, **options: Any) -> Plan:
+def planned(db: str | None, cache: Path | None, **options: Any) -> Plan:
     folder = cache or user_cache_path("recollect") / "bench"
     return Plan(db=db or str(folder / "stores"), cache=folder, **options)
 

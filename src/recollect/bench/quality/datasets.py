@@ -28,6 +28,7 @@ NEVER_SAID = "adversarial"
 ABSTAINING = 2
 """Questions without an answer in a smoke run."""
 
+Name = Literal["longmemeval", "locomo"]
 Setting = Literal["s48", "pool"]
 Place = tuple[str, int]
 """A turn: its session and its place in it."""
@@ -106,6 +107,16 @@ def read(path: Path) -> tuple[list[dict[str, Any]], str]:
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):  # pyright: ignore[reportUnknownVariableType]
         raise Invalid(f"{path} is not a list of objects.")
     return found, hashlib.sha256(text).hexdigest()  # pyright: ignore[reportUnknownVariableType]
+
+
+def guess(path: Path) -> Name:
+    """By what the first object has; LongMemEval's reader says what is wrong with anything else."""
+    objects, _ = read(path)
+    return "locomo" if objects and "conversation" in objects[0] else "longmemeval"
+
+
+def opened(path: Path, name: Name, setting: Setting, smoke: bool) -> "Dataset":
+    return locomo(path, smoke) if name == "locomo" else longmemeval(path, setting, smoke)
 
 
 def spread(items: Sequence[T], count: int) -> list[T]:

@@ -27,7 +27,7 @@ class Answer:
 
 
 def retrieve(
-    memory: Memory, clock: SetClock, dataset: Dataset, key: str, top_k: int, path: Path, stage: Stage
+    memory: Memory, clock: SetClock, dataset: Dataset, key: str, path: Path, stage: Stage, **asking: Any
 ) -> list[Answer]:
     answers = {question: _answer(**line) for question, line in lines.read(path).items()}
     todo = [(p, q) for p, q in dataset.questions if (p.user, q.id) not in answers]
@@ -37,7 +37,7 @@ def retrieve(
         for person, question in todo:
             clock.at = question.at
             scope = memory.scope(user_of(key, person))
-            turns, context, ms = ask(scope, question.text, top_k, known)
+            turns, context, ms = ask(scope, question.text, known, **asking)
             answer = Answer(person.user, question.id, turns, context, ms)
             answers[person.user, question.id] = answer
             write(asdict(answer))
@@ -46,12 +46,12 @@ def retrieve(
 
 
 def ask(
-    scope: ScopedMemory, text: str, top_k: int, known: dict[str, Place]
+    scope: ScopedMemory, text: str, known: dict[str, Place], **asking: Any
 ) -> tuple[tuple[Place, ...], str, float]:
     """The turns behind the hits, each once, their block, and the milliseconds. A problem would make the
     figures worthless, so it is raised. `known` keeps where turns are."""
     begun = perf_counter()
-    found = scope.recall(text, top_k=top_k)
+    found = scope.recall(text, **asking)
     ms = (perf_counter() - begun) * 1000 - found.timings_ms.get("embed", 0.0)
     if found.problems:
         raise RecollectError("; ".join(found.problems))

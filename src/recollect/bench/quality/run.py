@@ -50,6 +50,8 @@ class Plan:
     mine: str = "none"
     smoke: bool = False
     until: Step = "score"
+    techniques: tuple[tuple[str, bool], ...] = ()
+    """Those that are switched the other way."""
     model: str | None = None
     """The name of the model that answers; else the settings'."""
     judge: str | None = None
@@ -75,7 +77,7 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
         result: dict[str, Any] = {"recorded": ingest(memory, clock, dataset, key, stage)}
         if plan.until != "ingest":
             answered = plan.cache / "answers" / f"{dataset.name}-{_answer_key(key, plan, settings)}.jsonl"
-            answers = retrieve(memory, clock, dataset, key, plan.top_k, answered, stage)
+            answers = retrieve(memory, clock, dataset, key, answered, stage, **_asking(plan))
             result = {"answers": str(answered)}
             if plan.until in SCORED:
                 result = score(scored, _those(answers, scored)) | result
@@ -148,7 +150,12 @@ def _ingest_key(dataset: Dataset, plan: Plan, embedder: CachingEmbedder | None) 
 def _answer_key(key: str, plan: Plan, settings: Settings) -> str:
     # Another API key finds nothing else.
     used = {name: value for name, value in asdict(settings).items() if name not in SECRET}
-    return _hash(key, plan.top_k, used, _code(_files(PACKAGE)))
+    return _hash(key, _asking(plan), used, _code(_files(PACKAGE)))
+
+
+def _asking(plan: Plan) -> dict[str, Any]:
+    """What recall is asked with."""
+    return {"top_k": plan.top_k, "techniques": dict(plan.techniques)}
 
 
 def _files(path: Path) -> Iterable[Path]:
@@ -176,6 +183,7 @@ def _told(
         "store_key": key,
         "embedder": embedder.space.model if embedder else "none",
         "embedded": embedder.computed if embedder else 0,
+        "embedded_s": round(embedder.seconds, 3) if embedder else 0.0,
         "top_k": plan.top_k,
         "mine": plan.mine,
         "smoke": plan.smoke,

@@ -2,14 +2,16 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
 from sqlalchemy import URL
 
+from recollect.errors import StoreError, StoreMissing, StoreUnavailable
 from recollect.stores.postgres import failures, session
 from recollect.stores.postgres.backend import Options, PostgresBackend, open_store
+from recollect.stores.postgres.line import Line
 
 __all__ = ["Options", "address", "create_database", "open_store", "upgrade", "version"]
 
@@ -25,23 +27,48 @@ def address(url: str) -> str:
 def create_database(url: str) -> bool:
     """Make an empty database of that name; False when there is one already."""
     target = session.parsed(url)
-    with _connected(target.set(database=MAINTENANCE)) as connection:
-        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (target.database,))
-        if known.fetchone() is not None:
+    try:
+        with _connected(target):
             return False
-        name = sql.Identifier(target.database or "")
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+    except StoreMissing:
+        _create(target)
     return True
+
+
+def _create(target: URL) -> None:
+    where, name = session.address(target), sql.Identifier(target.database or "")
+    try:
+        with _connected(target.set(database=MAINTENANCE)) as connection:
+            connection.silence = None  # copying the template takes as long as it does
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+    except StoreError as error:
+        if isinstance(error.__cause__, psycopg.errors.DuplicateDatabase):  # somebody else made it just now
+            return
+        if not isinstance(error, StoreMissing) and not failures.lacks_right(error):
+            raise
+        login = sql.Identifier(target.username).as_string() if target.username else "LOGIN"
+        raise StoreUnavailable(
+            f"{where} does not exist, and this login may not make it: it lacks the right CREATEDB. Let "
+            f"a superuser run CREATE DATABASE {name.as_string()} OWNER {login}, or ALTER ROLE {login} "
+            "CREATEDB; then run `recollect db create` again."
+        ) from error
 
 
 def version(url: str) -> str | None:
     """The schema's version; None when there is none yet."""
-    with _connected(session.parsed(url)) as connection:
-        known = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
-        if known is None or known[0] is None:
-            return None
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    return row[0] if row else None
+    where = session.parsed(url)
+    with _connected(where) as connection:
+        here, search_path, known = _row(
+            connection,
+            "SELECT current_schema(), current_setting('search_path'), to_regclass('alembic_version')",
+        )
+        if here is None:
+            raise failures.no_schema(session.address(where), search_path)
+        return _row(connection, "SELECT max(version_num) FROM alembic_version")[0] if known else None
+
+
+def _row(connection: Line, statement: LiteralString) -> tuple[Any, ...]:
+    return connection.execute(statement).fetchone() or ()
 
 
 def upgrade(url: str, options: Options) -> None:
@@ -54,11 +81,12 @@ def upgrade(url: str, options: Options) -> None:
 
 
 @contextmanager
-def _connected(url: URL) -> Generator[psycopg.Connection[Any]]:
+def _connected(url: URL) -> Generator[Line]:
     """A plain connection, whose failures are told in our words."""
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     try:
-        with psycopg.connect(plain, autocommit=True, connect_timeout=session.CONNECT_SECONDS) as connection:
+        with Line.connect(plain, autocommit=True, connect_timeout=session.CONNECT_SECONDS) as connection:
+            connection.silence = session.CONNECT_SECONDS
             yield connection
     except psycopg.Error as error:
         raise failures.translated(error, session.address(url)) from error

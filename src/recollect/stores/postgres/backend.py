@@ -5,15 +5,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select
+from psycopg import sql
+from sqlalchemy import Connection, Select, inspect
 
-from recollect.errors import SchemaMismatch
+from recollect.errors import SchemaMismatch, StoreUnavailable
 from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
-from recollect.stores.postgres import objects, sealed, upkeep
+from recollect.stores.postgres import failures, objects, sealed, upkeep
 from recollect.stores.postgres.search import candidates
-from recollect.stores.postgres.session import Sessions, driver, parsed
+from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
 from recollect.stores.postgres.text import add_text, clear_text, remove_text
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 _LOCK = 0x7265636F6C6C6564
 """Held while the schema is made or upgraded."""
+_MAKE_ROLES = "; ".join(f"CREATE ROLE {role} NOLOGIN" for role in (objects.APP, objects.WORKER))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class PostgresBackend:
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
         """What is cut off is undone with its connection, and begun again where it stopped."""
         run = connection.exec_driver_sql
-        run("SET statement_timeout = 0")
+        unhurried(connection)
         run(f"SELECT pg_advisory_lock({_LOCK})")
         found = migrate.version(connection)
         if found is None:
@@ -93,7 +95,19 @@ class PostgresBackend:
                 _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
 
     def _create(self, connection: Connection) -> None:
-        objects.create(connection)
+        _refuse_elsewhere(connection, self._sessions.where)
+        try:
+            objects.create(connection)
+        except failures.FAILURES as error:
+            if not failures.lacks_right(error):
+                raise
+            login = sql.Identifier(driver(connection).info.user).as_string()
+            raise StoreUnavailable(
+                f"{self._sessions.where} does not let this login make the tables "
+                f"({failures.first_line(error)}). Use the login that owns the database, and let a superuser "
+                f"run there once: CREATE EXTENSION vector; {_MAKE_ROLES}; "
+                f"GRANT {objects.APP}, {objects.WORKER} TO {login}. Then run `recollect db create`."
+            ) from error
         if self._options.key is not None:
             sealed.seal_new(connection, self._options.key)
 
@@ -155,6 +169,20 @@ class PostgresBackend:
 
     def close(self) -> None:
         self._sessions.close()
+
+
+def _refuse_elsewhere(connection: Connection, where: str) -> None:
+    """Refuse a schema that does not exist, or that something else lives in."""
+    asked = "SELECT current_schema(), current_setting('search_path')"
+    here, search_path = connection.exec_driver_sql(asked).one()
+    if here is None:
+        raise failures.no_schema(where, search_path)
+    if inspect(connection).get_table_names():
+        raise SchemaMismatch(
+            f"The schema {here} of {where} holds tables of something else. Give Recollect another database, "
+            "or a schema of its own: CREATE SCHEMA recollect, and ?options=-csearch_path%3Drecollect at the "
+            "end of the address."
+        )
 
 
 def _is_ready(connection: Connection) -> bool:

@@ -6,7 +6,14 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from recollect.errors import StoreCorrupt, StoreError, StoreUnavailable
+from recollect.errors import StoreCorrupt, StoreError, StoreMissing, StoreUnavailable
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server said nothing for too long."""
+
+    sqlstate = "08S01"
+
 
 FAILURES = (DBAPIError, PoolTimeout, psycopg.Error)
 """What the driver and the pool raise."""
@@ -17,18 +24,36 @@ _GONE = ("08", "57P01", "57P02", "57P03")
 
 _MEANING: dict[str, tuple[type[StoreError], str]] = {
     "08": (StoreUnavailable, "cannot be reached. Check that it runs and that the address is right."),
+    "08S01": (
+        StoreUnavailable,
+        "does not answer. Check the server and the line to it, or raise RECOLLECT_DB_TIMEOUT.",
+    ),
     "57P": (StoreUnavailable, "is shutting down or starting up. Try again in a moment."),
     "57014": (StoreUnavailable, "took too long. Try again, or raise RECOLLECT_DB_TIMEOUT."),
     "25P03": (StoreUnavailable, "was kept waiting for too long. Try again, or raise RECOLLECT_DB_TIMEOUT."),
     "55P03": (StoreUnavailable, "is held by another transaction for too long. Try again."),
     "25006": (StoreUnavailable, "is read-only. Connect to the primary server."),
     "28": (StoreUnavailable, "refuses the login. Check the user and the password."),
-    "3D": (StoreUnavailable, "does not exist yet. Make it with `recollect db create`."),
+    "3D": (StoreMissing, "does not exist yet. Make it with `recollect db create`."),
+    "3F": (
+        StoreUnavailable,
+        (
+            "has no such schema. Make it (CREATE SCHEMA …), or correct search_path in the address: "
+            "?options=-csearch_path%3DNAME."
+        ),
+    ),
     "42501": (
         StoreUnavailable,
         (
             "does not let this login do that. Let its owner run `recollect db create`, then "
             "GRANT recollect_app, recollect_worker TO the login."
+        ),
+    ),
+    "42704": (
+        StoreUnavailable,
+        (
+            "does not find the types of pgvector: the extension is in a schema that search_path does not "
+            "name. Name it there too, as in ?options=-csearch_path%3Drecollect,public."
         ),
     ),
     "0A000": (
@@ -59,6 +84,7 @@ _SAID: tuple[tuple[str, str], ...] = (
     ("authentication failed", "28P01"),
     ("no password supplied", "28P01"),
     ("pg_hba.conf", "28000"),
+    ("permission denied for database", "42501"),
 )
 _NO_DATABASE = re.compile('database ".*" does not exist')
 _NO_ROLE = re.compile('role ".*" does not exist')
@@ -110,11 +136,22 @@ def translated(error: BaseException, where: str) -> StoreError:
     )
 
 
+def no_schema(where: str, search_path: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"{where} has no schema of those that its search_path names: {search_path}. Make it (CREATE SCHEMA "
+        "…), or correct the address: ?options=-csearch_path%3DNAME."
+    )
+
+
+def lacks_right(error: BaseException) -> bool:
+    return _state(error) == "42501"
+
+
 def _detail(error: BaseException, state: str) -> str:
     """What the server said, where it says more than we do and cannot hold content."""
-    return f" ({_first_line(error)})" if state[:2] in ("08", "28", "3D", "42", "0A", "58", "XX") else ""
+    return f" ({first_line(error)})" if state[:2] in ("08", "28", "3D", "3F", "42", "0A", "58", "XX") else ""
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else error
     return str(cause).strip().partition("\n")[0].rstrip(".")

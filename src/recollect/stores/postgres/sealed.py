@@ -38,8 +38,8 @@ def seal_of(connection: Connection, key: Key | None, where: str) -> Seal | None:
         return None
     if not marks:
         raise SettingsError(
-            f"{where} is not encrypted, but a key is set: unset it. To encrypt what is there, `recollect "
-            "copy` it to a new database with --to-key-file."
+            f"{where} is not encrypted, but a key is set: unset it, or copy to it with `recollect copy "
+            "--to-plain`. To encrypt what is there, copy it to a new database with --to-key-file."
         )
     if key is None:
         raise SettingsError(f"{where} is encrypted: set RECOLLECT_KEY or RECOLLECT_KEY_FILE.")

@@ -7,8 +7,9 @@ remembers which start of the server it belongs to.
 """
 
 import os
+import re
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from typing import Any, TypeVar
@@ -20,13 +21,13 @@ from sqlalchemy.exc import ArgumentError
 
 from recollect.errors import SettingsError, StoreUnavailable
 from recollect.stores.postgres import failures, vectors
+from recollect.stores.postgres.line import Line
 from recollect.stores.postgres.objects import APP, WORKER
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
 _ALIVE = {
-    "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -37,7 +38,12 @@ PAUSES = (0, 0.05, 0.1, 0.2, 0.4, 0.8)
 PATIENCE = 10.0
 """Seconds that a server may be gone before that is told. One that says that it is starting is given as
 long as a statement: recovering from a crash takes a while."""
+FIRST_PATIENCE = 1.0
+"""The same for one that this process has never reached: its address may be wrong."""
+GRACE = 1.0
+"""Seconds that a server is given, after it should have ended a statement, to say so."""
 
+_SEARCH_PATH = re.compile(r"(?:-c\s*|--)search_path=((?:\\.|\S)+)")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITERS = 0x7265636F6C6C6563
 """The lock that writers share, and that changes to what all of them depend on take alone."""
@@ -62,7 +68,13 @@ def parsed(url: str) -> URL:
 def address(url: URL) -> str:
     """Which database it is, without anything that is secret."""
     place = {name: value for name, value in url.query.items() if name in ("host", "port")}
+    if schemas := _SEARCH_PATH.findall(str(url.query.get("options", ""))):
+        place["options"] = f"-csearch_path={schemas[-1]}"
     return url.set(query=place).render_as_string(hide_password=True)
+
+
+_reached: set[str] = set()
+"""The databases that this process has had a connection to."""
 
 
 class Sessions:
@@ -136,10 +148,17 @@ class Sessions:
                 now, pause = time.monotonic(), next(pauses)
                 if failures.connection_lost(error):
                     self._lost = now
-                patience = self._timeout if failures.starting(error) else min(PATIENCE, self._timeout)
-                if not failures.may_pass(error) or now + pause > begun + patience:
+                patience = self._patience(error)
+                longest = min(PAUSES[-1], patience / 10)
+                # By the longest pause, so that a step which has itself given up is not tried once more.
+                if not failures.may_pass(error) or now + longest > begun + patience:
                     raise
-                time.sleep(pause)
+                time.sleep(min(pause, longest))
+
+    def _patience(self, error: BaseException) -> float:
+        if failures.starting(error):
+            return self._timeout
+        return min(PATIENCE if self.where in _reached else FIRST_PATIENCE, self._timeout)
 
     def _begun(self, opening: str) -> tuple[Connection, str]:
         """A connection in a new transaction, and what its opening answered."""
@@ -161,6 +180,7 @@ class Sessions:
             raise StoreUnavailable("The memory was closed: open it again.")
         while True:
             connection = self.engine.connect()
+            _reached.add(self.where)
             if connection.info["made"] >= self._lost:
                 return connection
             connection.invalidate()
@@ -191,9 +211,15 @@ class Sessions:
             raise failures.translated(error, self.where) from error
 
 
-def driver(connection: Connection) -> psycopg.Connection[Any]:
+def driver(connection: Connection) -> Line:
     """The driver's own connection, for statements that every recall makes."""
     return connection.connection.dbapi_connection  # pyright: ignore[reportReturnType]
+
+
+def unhurried(connection: Connection) -> None:
+    """Let what is done on this connection take as long as it does."""
+    driver(connection).silence = None
+    connection.exec_driver_sql("SET statement_timeout = 0")
 
 
 def _whose(user: str | None) -> str:
@@ -243,12 +269,13 @@ def _engine(url: URL, pool: int, timeout: float) -> Engine:
         "-c jit=off -c TimeZone=UTC -c plan_cache_mode=force_custom_plan"  # a generic one locks 64 partitions
     )
     given = url.query.get("options", "")
+    alive = {"connect_timeout": max(2, min(CONNECT_SECONDS, round(timeout))), **_ALIVE}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg").update_query_dict(
             {"options": f"{options} {given}".strip(), "application_name": "recollect"}
         ),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
-        connect_args={name: value for name, value in _ALIVE.items() if name not in url.query},
+        connect_args={name: value for name, value in alive.items() if name not in url.query},
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=pool,
         max_overflow=0,
@@ -256,10 +283,16 @@ def _engine(url: URL, pool: int, timeout: float) -> Engine:
         pool_reset_on_return=None,
     )
 
+    def connect(_dialect: Any, _record: Any, args: Sequence[Any], parameters: dict[str, Any]) -> Line:
+        line = Line.connect(*args, **parameters)
+        line.silence = timeout + GRACE
+        return line
+
     def prepare(connection: psycopg.Connection[Any], record: Any) -> None:
         made = time.monotonic()
         vectors.register(connection)
         record.info.update(made=made, server=connection.execute(_SERVER).fetchone())
 
+    event.listen(engine, "do_connect", connect)
     event.listen(engine, "connect", prepare)
     return engine

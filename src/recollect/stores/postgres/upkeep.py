@@ -10,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from recollect.errors import StoreUnavailable
 from recollect.stores.postgres import objects
+from recollect.stores.postgres.session import unhurried
 from recollect.stores.sql import schema
 
 SCRUB_PATIENCE = 2.0
@@ -47,7 +48,7 @@ def scrub(connection: Connection, number: int) -> bool:
     """Write the tables of a partition anew. Vacuum alone frees the rows, but leaves their bytes in the
     pages until others are written over them."""
     run = connection.exec_driver_sql
-    run("SET statement_timeout = 0")
+    unhurried(connection)
     run(f"SET lock_timeout = '{SCRUB_PATIENCE}s'")
     audit = [name for (name,) in run(_AUDIT_PARTITIONS)]
     tables = [*(objects.partition(t, number) for t in objects.PARTITIONED), *_UNPARTITIONED, *audit]
@@ -90,7 +91,7 @@ def index_large_users(connection: Connection, over: int) -> int:
     """Give each user with more chunks than this an index of their own, without keeping anybody from
     writing, and drop those that are not needed any more; how many were made or dropped."""
     run = connection.exec_driver_sql
-    run("SET statement_timeout = 0")
+    unhurried(connection)
     large = {large_index(row.number, row.space): row for row in run(_LARGE, (over,))}
     large = {name: row for name, row in large.items() if row.dimensions <= LARGEST_INDEXED}
     known = {row.name: row.valid for row in run(_INDEXES)}

@@ -1,22 +1,26 @@
-"""What the tests of SQLite's faults run in processes of their own: python sqlite_child.py ROLE PATH …"""
+"""What the tests of faults run in processes of their own: python child.py ROLE ADDRESS …"""
 
 import os
-import resource
 import sys
-from pathlib import Path
 
+import recollect.stores.sqlite.backend  # noqa: F401 - one without rights may not read it any more
+from recollect import settings, wiring
 from recollect.errors import RecollectError
 from recollect.model.changes import Remove
 from recollect.model.records import Turn
-from recollect.stores.sqlite.backend import open_store
+from recollect.ports.store import Store
 from recollect.testing.store_samples import SPACE, append, draft, fact, put, question, vectors
 
 NOBODY = 65534
 
 
-def write(path: Path) -> None:
+def opened(address: str) -> Store:
+    return wiring.open_store(settings.load({}, db=address, db_pool=2, db_timeout=60.0, cache_mb=64))
+
+
+def write(address: str) -> None:
     """Writes until killed, and says what is acknowledged, line by line."""
-    user, rows = open_store(path, cache_bytes=1 << 20).user("alice"), vectors(50)
+    user, rows = opened(address).user("alice"), vectors(50)
     for i in range(1_000_000):
         changes = [
             append(draft(f"turn tea{i} " + "word " * (i % 40), id=f"t-{i}", vector=rows[i % 50])),
@@ -29,13 +33,20 @@ def write(path: Path) -> None:
             print(f"-{i - 2}", flush=True)
 
 
-def migrate(path: Path) -> None:
-    open_store(path, cache_bytes=1 << 20)
+def make(address: str, name: str = "") -> None:
+    """Opens an empty database, and writes something into it."""
+    print("begun", flush=True)
+    store = opened(address)
+    store.user(f"process {name}").apply([append(draft(id="t"))])
+    print("made", flush=True)
+    store.close()
 
 
-def fill_the_disk(path: Path, limit: str) -> None:
+def fill_the_disk(address: str, limit: str) -> None:
     """No file may grow beyond the limit: writes until that fails, then goes on with no limit."""
-    store = open_store(path, cache_bytes=1 << 20)
+    import resource
+
+    store = opened(address)
     user, hard = store.user("alice"), resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), hard))
     written = 0
@@ -51,28 +62,26 @@ def fill_the_disk(path: Path, limit: str) -> None:
     print(user.count(Turn), len(store.check()))
 
 
-def unprivileged(path: Path) -> None:
+def unprivileged(address: str) -> None:
     """Opens, reads and writes without the right to."""
     if os.geteuid() == 0:
         os.setgid(NOBODY)
         os.setuid(NOBODY)
     for step in (_read, _write):
         try:
-            print(step.__name__, step(path))
+            print(step.__name__, step(address))
         except RecollectError as error:
-            print(step.__name__, type(error).__name__, str(path) in str(error))
+            print(step.__name__, type(error).__name__, address in str(error))
 
 
-def _read(path: Path) -> int:
-    return open_store(path, cache_bytes=1 << 20).user("alice").count(Turn)
+def _read(address: str) -> int:
+    return opened(address).user("alice").count(Turn)
 
 
-def _write(path: Path) -> int:
-    return open_store(path, cache_bytes=1 << 20).user("alice").apply([append(draft(id="new"))]).created
+def _write(address: str) -> int:
+    return opened(address).user("alice").apply([append(draft(id="new"))]).created
 
 
 if __name__ == "__main__":
-    role = {"write": write, "migrate": migrate, "fill": fill_the_disk, "unprivileged": unprivileged}[
-        sys.argv[1]
-    ]
-    role(Path(sys.argv[2]), *sys.argv[3:])
+    role = {"write": write, "make": make, "fill": fill_the_disk, "unprivileged": unprivileged}[sys.argv[1]]
+    role(*sys.argv[2:])

@@ -1,0 +1,14 @@
+"""A server for the commands on PostgreSQL."""
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of a server."""
+    from tests.contract.postgres import started
+
+    with started() as address:
+        yield address
