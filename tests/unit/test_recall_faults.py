@@ -1,11 +1,14 @@
 """Memory never fails the request: what is down is left out, and the recollection says so."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from recollect import Memory, ScopedMemory, SettingsError
+from recollect.ports.store import Store, UserView
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
 
@@ -145,3 +148,30 @@ def test_vectors_are_filled_in_when_an_embedder_comes_later(open_memory: OpenMem
     assert memory.scope("derek").recall("albatros", threshold=0).hits == ()
     memory.tend()
     assert memory.scope("derek").recall("albatros", threshold=0).hits
+
+
+class Again:
+    """A store whose every reading is begun again once, as after a lost connection."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def user(self, name: str) -> "Again":
+        return Again(self._inner.user(name))
+
+    def reading(self, step: Callable[[UserView], Any]) -> Any:
+        self._inner.reading(step)
+        return self._inner.reading(step)
+
+
+def test_a_reading_that_begins_again_is_reported_once(memory: Memory, derek: ScopedMemory) -> None:
+    derek.record("user", "green tea")
+    derek.remember("Likes tea", expires_at=memory.clock.now())
+    store = cast(Store, Again(memory.store))
+    again = Memory(store, memory.embedder, memory.clock, memory.settings).scope("derek")
+    once, twice = derek.recall("tea", explain=True), again.recall("tea", explain=True)
+    assert [step.name for step in twice.used] == [step.name for step in once.used]
+    assert (twice.hits, twice.left_out, twice.problems) == (once.hits, once.left_out, ())

@@ -94,3 +94,21 @@ def test_an_event_that_nobody_told_of_gives_no_time(told: ScopedMemory) -> None:
 )
 def test_times_beyond_the_calendar_are_no_error(told: ScopedMemory, query: str) -> None:
     assert set(contents(told.recall(query))) == {KAYAK, NEW}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did I say last week?",
+        "what did we talk about last week",
+        "Can you tell me everything we discussed last week?",
+        "What happened last week?",
+    ],
+)
+def test_a_question_for_a_time_alone_gets_what_is_of_it(told: ScopedMemory, query: str) -> None:
+    assert contents(told.recall(query, threshold=0.9))[:1] == [NEW]
+
+
+def test_a_time_alone_does_not_lower_the_threshold_elsewhere(told: ScopedMemory) -> None:
+    assert contents(told.recall("What did I say last week?", threshold=0.9)) == [NEW]
+    assert told.recall("What did I say in 2019?", threshold=0.9).hits == ()

@@ -19,6 +19,8 @@ from recollect.workspace import Workspace, usable
 
 FEWER = 20
 """How many candidates each search beside the main one adds."""
+ANYTHING = -1.0
+"""A threshold that nothing is below."""
 FARTHER = 0.5
 """How much of a match by words counts with each relation between it and the question."""
 
@@ -42,6 +44,8 @@ class Searches:
     others: tuple[Sought, ...] = ()
     anchor: tuple[Anchor, Sought] | None = None
     hints: tuple[TimeHint, ...] = ()
+    only_times: bool = False
+    """Whether nothing is asked for but a time: then all that is of it will do, however unlike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Gathered:
     """What was searched, with the time that the question asked for."""
 
 
-_Searching = Callable[[Sought, Filter, int], list[Candidate]]
+_Searching = Callable[[Sought, Filter, int, float], list[Candidate]]
 
 
 def prepare(
@@ -78,7 +82,7 @@ def prepare(
             anchor = (plan.anchor, beside("anchor", plan.anchor.event))
         step.found = 1 + len(others) + (anchor is not None)
         step.notes += [f"{path}: {text[:60]}" for path, text in texts]
-        return Searches(main, others, anchor, plan.times)
+        return Searches(main, others, anchor, plan.times, plan.only_times)
 
 
 def _beside(asked: Asked, plan: QueryPlan) -> Iterable[tuple[str, str]]:
@@ -110,26 +114,26 @@ def embed_query(work: Workspace, query: str) -> tuple[Vector | None, str | None]
 
 
 def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
-    merged, search = _Merged(), _searching(work, view, asked)
+    merged, search, least = _Merged(), _searching(work, view, asked), asked.threshold
     limit = max(work.settings.candidates, asked.top_k)
     with report.step("gather") as step:
         hints = _hints(asked, searches, search)
-        filter = narrowed(asked.filter, hints)
-        candidates = search(searches.main, filter, limit)
+        filter, of_time = narrowed(asked.filter, hints), ANYTHING if searches.only_times else least
+        candidates = search(searches.main, filter, limit, least if filter == asked.filter else of_time)
         if filter != asked.filter:
             step.notes.append("only what was said " + ", ".join(hint.phrase for hint in hints))
             if not candidates:
                 step.notes.append("nothing was: searched without the time")
-                filter, candidates = asked.filter, search(searches.main, asked.filter, limit)
+                filter, candidates = asked.filter, search(searches.main, asked.filter, limit, least)
         merged.add(candidates)
         for hint in hints if filter == asked.filter else ():
             then = replace(filter, since=hint.since, until=hint.until)
-            merged.add(search(searches.main, then, FEWER), "times")
+            merged.add(search(searches.main, then, FEWER, of_time), "times")
             step.notes.append(f"times: {hint.phrase}")
         for sought in searches.others:
-            merged.add(search(sought, filter, FEWER), sought.path)
+            merged.add(search(sought, filter, FEWER, least), sought.path)
         for one in _related(view, asked):
-            beyond = search(Sought("entities", one.entity.name, None), filter, FEWER)
+            beyond = search(Sought("entities", one.entity.name, None), filter, FEWER, least)
             merged.add(_farther(beyond, one.depth), f"entities: {one.path}")
             step.notes.append(f"entities: {one.path}")
         step.found = len(merged.found)
@@ -137,7 +141,7 @@ def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, re
 
 
 def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
-    def search(sought: Sought, filter: Filter, limit: int) -> list[Candidate]:
+    def search(sought: Sought, filter: Filter, limit: int, threshold: float) -> list[Candidate]:
         terms = tuple(query_terms(sought.text)) if "words" in asked.on else ()
         if sought.vector is None and not terms:
             return []
@@ -147,7 +151,7 @@ def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
                 terms=terms,
                 vector=sought.vector,
                 space=work.space,
-                threshold=asked.threshold,
+                threshold=threshold,
                 limit=limit,
             )
         )
@@ -162,7 +166,7 @@ def _hints(asked: Asked, searches: Searches, search: _Searching) -> list[TimeHin
     hints = past(searches.hints, asked.filter.now) if "times" in asked.on else []
     if searches.anchor is not None and not hints:
         anchor, event = searches.anchor
-        told = max(search(event, asked.filter, FEWER), key=_strength, default=None)
+        told = max(search(event, asked.filter, FEWER, asked.threshold), key=_strength, default=None)
         if told is not None:
             hints.append(anchored(anchor, told.at))
     return hints
