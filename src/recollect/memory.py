@@ -18,6 +18,7 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.store import Store
+from recollect.recall.techniques import configured
 from recollect.record.ids import id_maker
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
@@ -42,6 +43,7 @@ class Memory:
         reranker: Reranker | None = None,
         background: bool = False,
     ) -> None:
+        configured(settings.techniques)  # what cannot be read is told now, not with each question
         self.store = store
         self.embedder = embedder
         self.model = model
@@ -66,30 +68,31 @@ class Memory:
         db: str | PathLike[str] | None = None,
         *,
         embedder: Embedder | str | None = None,
-        model: LanguageModel | None = None,
-        reranker: Reranker | None = None,
+        model: LanguageModel | str | None = None,
+        reranker: Reranker | str | None = None,
         clock: Clock | None = None,
         background: bool = False,
         **settings: Any,
     ) -> Self:
         """Open the memory at a path, or the user's own. `settings` override the environment's.
 
-        `embedder` is one, or the name of one (see `Settings.embedder`); `model` and `reranker` take the
-        place of those that the settings name.
+        `embedder`, `model` and `reranker` are one each, or the setting of that name (see `Settings`).
         `background` tends it in a thread of its own: vectors that are missing, erasures to finish.
         """
         if db is not None:
             settings["db"] = str(db)
-        if isinstance(embedder, str):
-            settings["embedder"] = embedder
+        ports = {"embedder": embedder, "model": model, "reranker": reranker}
+        settings |= {name: given for name, given in ports.items() if isinstance(given, str)}
         loaded = settings_module.load(**settings)
         clock = clock or SystemClock()
         store = wiring.open_store(loaded, clock)
         try:
             if embedder is None or isinstance(embedder, str):
                 embedder = wiring.open_embedder(loaded)
-            model = model or wiring.open_model(loaded)
-            reranker = reranker or wiring.open_reranker(loaded, model)
+            if model is None or isinstance(model, str):
+                model = wiring.open_model(loaded)
+            if reranker is None or isinstance(reranker, str):
+                reranker = wiring.open_reranker(loaded, model)
             return cls(store, embedder, clock, loaded, model=model, reranker=reranker, background=background)
         except BaseException:
             store.close()

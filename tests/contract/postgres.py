@@ -115,8 +115,7 @@ class _Now:
         return datetime(2025, 3, 15, 12, tzinfo=UTC)
 
 
-def opened(url: str, **given: Any) -> Store:
-    """Module-level, so that other processes can call it."""
+def options(**given: Any) -> Options:
     usual: dict[str, Any] = {
         "pool": POOL,
         "timeout": TIMEOUT,
@@ -124,7 +123,12 @@ def opened(url: str, **given: Any) -> Store:
         "cache_bytes": 1 << 26,
         "clock": _Now(),
     }
-    return open_postgres(url, Options(**{**usual, **given}))
+    return Options(**{**usual, **given})
+
+
+def opened(url: str, **given: Any) -> Store:
+    """Module-level, so that other processes can call it."""
+    return open_postgres(url, options(**given))
 
 
 def emptied(url: str) -> None:

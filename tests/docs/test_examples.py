@@ -45,6 +45,14 @@ def test_every_setting_is_documented() -> None:
     assert documented - settings - tests == set()
 
 
+def test_every_technique_is_in_the_table() -> None:
+    from recollect.recall.techniques import TECHNIQUES
+
+    page = (ROOT / "docs/recall.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (on|off) \| (.+) \|$", page, re.MULTILINE)
+    assert rows == [(name, "on" if on else "off", does) for name, (on, does) in TECHNIQUES.items()]
+
+
 PAGE = """\
 ```python
 a = 1

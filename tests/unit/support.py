@@ -15,11 +15,13 @@ def contents(found: Recollection) -> list[str]:
 
 
 class SwitchedEmbedder:
-    """The `Embedder` port over hashing; `down` makes it fail, `seen` lists every passage it was given."""
+    """The `Embedder` port over hashing; `down` makes it fail, `seen` lists every passage it was given,
+    `failed` counts how often it was asked in vain."""
 
     def __init__(self, dimensions: int = 384) -> None:
         self._hashing = HashingEmbedder(dimensions)
         self.down = False
+        self.failed = 0
         self.seen: list[str] = []
 
     @property
@@ -37,4 +39,5 @@ class SwitchedEmbedder:
 
     def _check(self) -> None:
         if self.down:
+            self.failed += 1
             raise EmbedderError("The model server does not answer.")

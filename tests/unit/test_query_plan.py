@@ -179,6 +179,29 @@ def test_what_was_said_then_and_what_happened_then(query: str, kind: str) -> Non
     assert hint.kind == kind
 
 
+@pytest.mark.parametrize(
+    ("query", "alone"),
+    [
+        ("What did I say last week?", True),
+        ("What happened yesterday?", True),
+        ("what did we talk about on Tuesday", True),
+        ("What did I do in March?", True),
+        ("What did I say about the roof last week?", False),
+        ("What did I buy last week?", False),
+        ("Which film did I mention yesterday?", False),
+        ("What did I say?", False),
+        ("", False),
+    ],
+)
+def test_nothing_but_a_time_is_asked_for(query: str, alone: bool) -> None:
+    assert planned(query).only_times is alone
+
+
+def test_what_leans_on_the_conversation_asks_for_more_than_a_time() -> None:
+    assert planned("And last week?").only_times
+    assert not planned("And last week?", "Tell me about the roof").only_times
+
+
 def test_a_question_about_plans_looks_ahead() -> None:
     (ahead,) = planned("What am I doing on Friday?").times
     (behind,) = planned("What did I do on Friday?").times

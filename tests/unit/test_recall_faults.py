@@ -1,11 +1,14 @@
 """Memory never fails the request: what is down is left out, and the recollection says so."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from recollect import Memory, ScopedMemory, SettingsError
+from recollect.ports.store import Store, UserView
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
 
@@ -45,6 +48,31 @@ def test_a_store_that_fails_gives_an_empty_recollection_with_a_reason(
     assert (found.hits, found.context) == ((), "")
     assert found.problems[0].startswith("Nothing recalled: ")
     assert "Nothing recalled" in caplog.text
+
+
+def test_a_store_that_fails_while_another_model_is_searched(
+    open_memory: OpenMemory, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_memory().scope("derek").record("user", "green tea")
+    other = open_memory(embedder=SwitchedEmbedder(64))
+    other.store.close()
+    for file in path.parent.glob("memory.db*"):
+        file.unlink()
+    path.mkdir()
+    found = other.scope("derek").recall("tea")
+    assert found.hits == ()
+    assert any(problem.startswith("Nothing recalled: ") for problem in found.problems)
+    assert all(problem in caplog.text for problem in found.problems)
+
+
+def test_an_embedder_that_is_down_is_asked_once(derek: ScopedMemory, embedder: SwitchedEmbedder) -> None:
+    derek.record("user", "My rent is 900")
+    embedder.down = True
+    prompt = "My rent went up since I moved to Berlin last week. What did I pay before it? " * 4
+    found = derek.recall(prompt, techniques={"statement": True})
+    assert contents(found) == ["My rent is 900"]
+    assert embedder.failed == 1
+    assert len(found.problems) == 1
 
 
 def test_vectors_of_another_model_are_not_compared(
@@ -120,3 +148,30 @@ def test_vectors_are_filled_in_when_an_embedder_comes_later(open_memory: OpenMem
     assert memory.scope("derek").recall("albatros", threshold=0).hits == ()
     memory.tend()
     assert memory.scope("derek").recall("albatros", threshold=0).hits
+
+
+class Again:
+    """A store whose every reading is begun again once, as after a lost connection."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def user(self, name: str) -> "Again":
+        return Again(self._inner.user(name))
+
+    def reading(self, step: Callable[[UserView], Any]) -> Any:
+        self._inner.reading(step)
+        return self._inner.reading(step)
+
+
+def test_a_reading_that_begins_again_is_reported_once(memory: Memory, derek: ScopedMemory) -> None:
+    derek.record("user", "green tea")
+    derek.remember("Likes tea", expires_at=memory.clock.now())
+    store = cast(Store, Again(memory.store))
+    again = Memory(store, memory.embedder, memory.clock, memory.settings).scope("derek")
+    once, twice = derek.recall("tea", explain=True), again.recall("tea", explain=True)
+    assert [step.name for step in twice.used] == [step.name for step in once.used]
+    assert (twice.hits, twice.left_out, twice.problems) == (once.hits, once.left_out, ())

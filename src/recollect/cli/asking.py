@@ -83,7 +83,8 @@ def recall(
             techniques=dict.fromkeys(using or (), True) | dict.fromkeys(without or (), False),
             explain=explain,
         )
-    data = output.plain(found) | ({"explanation": found.explain()} if explain else {})
+    data = output.plain(found) | {"timings_ms": found.timings_ms}
+    data |= {"explanation": found.explain()} if explain else {}
     here.answer(data, lambda: _tell(here, found, context, explain))
 
 

@@ -5,12 +5,11 @@ from dataclasses import replace
 from time import monotonic
 from typing import TypeVar
 
-from recollect.errors import ModelError
 from recollect.recall.query import QueryPlan
 from recollect.recall.question import Asked
 from recollect.recall.report import Report
 from recollect.recall.rewrite import hypothetical, rewrite, self_query
-from recollect.workspace import Workspace, log
+from recollect.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -27,9 +26,7 @@ def rewritten(
     if not wanted:
         return plan, []
     if model is None:
-        report.problems.append(
-            f"Not used without a language model: {', '.join(wanted)} (set RECOLLECT_MODEL)."
-        )
+        report.problem(f"Not used without a language model: {', '.join(wanted)} (set RECOLLECT_MODEL).")
         return plan, []
     end = monotonic() + work.settings.model_timeout  # somebody waits for all of it together
 
@@ -39,9 +36,8 @@ def rewritten(
         with report.step(name):
             try:
                 return ask(max(0.001, end - monotonic()))
-            except ModelError as error:
-                log.warning("Without %s: %s", name, error)
-                report.problems.append(f"Without {name}: {error}")
+            except Exception as error:  # noqa: BLE001 - whatever a model does, recall answers
+                report.problem(f"Without {name}: {str(error) or type(error).__name__}")
                 return None
 
     if not plan.self_contained and (

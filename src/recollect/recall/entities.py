@@ -53,15 +53,26 @@ def named(view: UserView, text: str, channels: Sequence[str] | None) -> list[Ent
     return list(view.find(Entity, where, limit=MOST))
 
 
-def related(view: UserView, start: Iterable[Entity], now: datetime, depth: int = DEPTH) -> list[Related]:
-    """What is reached from the entities over relations that hold, the nearest first."""
+def related(
+    view: UserView,
+    start: Iterable[Entity],
+    at: datetime,
+    channels: Sequence[str] | None = None,
+    depth: int = DEPTH,
+) -> list[Related]:
+    """What is reached from the entities over relations that hold at a time, the nearest first. Nothing
+    leads through what belongs to other channels."""
     known = {entity.id: Related(entity, entity.name, 0) for entity in start}
     level = list(known.values())
     reached: list[Related] = []
     for step in range(1, depth + 1):
-        bonds = _bonds(view, [one.entity.id for one in level], now)
-        others = {id for bond in bonds for id in (bond.source, bond.target)} - known.keys()
-        entities = {entity.id: entity for entity in view.get(Entity, sorted(others)[: MOST * step])}
+        bonds = _bonds(view, [one.entity.id for one in level], at, channels)
+        others = {id: None for bond in bonds for id in (bond.source, bond.target) if id not in known}
+        entities = {
+            entity.id: entity
+            for entity in view.get(Entity, list(others)[: MOST * step])
+            if channels is None or entity.channel in channels
+        }
         level = list[Related]()
         for bond in bonds:
             if (found := _along(bond, known, entities, step)) is not None:
@@ -73,13 +84,21 @@ def related(view: UserView, start: Iterable[Entity], now: datetime, depth: int =
     return reached[:MOST]
 
 
-def _bonds(view: UserView, ids: Sequence[str], now: datetime) -> list[Relation]:
+def _bonds(
+    view: UserView, ids: Sequence[str], at: datetime, channels: Sequence[str] | None
+) -> list[Relation]:
+    """The relations of the entities that hold, the newest first: of many, the old ones are left out."""
+    where: dict[str, object] = {"retired_at": None}
+    if channels is not None:
+        where["channel"] = list(channels)
     bonds = {
         bond.id: bond
         for end in ("source", "target")
-        for bond in view.find(Relation, {end: list(ids)}, limit=MOST * max(1, len(ids)))
+        for bond in view.find(
+            Relation, {**where, end: list(ids)}, descending=True, limit=MOST * max(1, len(ids))
+        )
     }
-    return [b for b in bonds.values() if b.retired_at is None and (b.valid_to is None or b.valid_to > now)]
+    return [b for b in bonds.values() if b.valid_from <= at and (b.valid_to is None or b.valid_to > at)]
 
 
 def _along(

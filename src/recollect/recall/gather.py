@@ -15,10 +15,12 @@ from recollect.recall.question import Asked
 from recollect.recall.report import Report
 from recollect.recall.window import anchored, narrowed, past, windows
 from recollect.text.analyse import query_terms
-from recollect.workspace import Workspace, log, usable
+from recollect.workspace import Workspace, usable
 
 FEWER = 20
 """How many candidates each search beside the main one adds."""
+ANYTHING = -1.0
+"""A threshold that nothing is below."""
 FARTHER = 0.5
 """How much of a match by words counts with each relation between it and the question."""
 
@@ -42,15 +44,19 @@ class Searches:
     others: tuple[Sought, ...] = ()
     anchor: tuple[Anchor, Sought] | None = None
     hints: tuple[TimeHint, ...] = ()
+    only_times: bool = False
+    """Whether nothing is asked for but a time: then all that is of it will do, however unlike."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
     found: list[Found]
     windows: list[Window]
+    filter: Filter
+    """What was searched, with the time that the question asked for."""
 
 
-_Searching = Callable[[Sought, Filter, int], list[Candidate]]
+_Searching = Callable[[Sought, Filter, int, float], list[Candidate]]
 
 
 def prepare(
@@ -64,15 +70,19 @@ def prepare(
             main = Sought("question", plan.text, asked.vector)
         else:
             main = _sought(work, asked, "question", plan.text, report)
-        if main.vector is None and asked.query.strip():  # then the others have none either
-            return Searches(main, hints=plan.times)
-        others = tuple(_sought(work, asked, path, text, report) for path, text in texts)
+
+        def beside(path: str, text: str) -> Sought:
+            if main.vector is None:  # whoever gave none for the question is not asked again
+                return Sought(path, text, None)
+            return _sought(work, asked, path, text, report)
+
+        others = tuple(beside(path, text) for path, text in texts)
         anchor = None
         if "anchor" in asked.on and plan.anchor is not None and plan.anchor.relation == "since":
-            anchor = (plan.anchor, _sought(work, asked, "anchor", plan.anchor.event, report))
+            anchor = (plan.anchor, beside("anchor", plan.anchor.event))
         step.found = 1 + len(others) + (anchor is not None)
         step.notes += [f"{path}: {text[:60]}" for path, text in texts]
-        return Searches(main, others, anchor, plan.times)
+        return Searches(main, others, anchor, plan.times, plan.only_times)
 
 
 def _beside(asked: Asked, plan: QueryPlan) -> Iterable[tuple[str, str]]:
@@ -86,8 +96,8 @@ def _sought(work: Workspace, asked: Asked, path: str, text: str, report: Report)
     vector, problem = None, None
     if "meaning" in asked.on and text.strip():
         vector, problem = embed_query(work, text)
-    if problem and problem not in report.problems:
-        report.problems.append(problem)
+    if problem:
+        report.problem(problem)
     return Sought(path, text, vector)
 
 
@@ -95,45 +105,43 @@ def embed_query(work: Workspace, query: str) -> tuple[Vector | None, str | None]
     """The query's vector, or why there is none."""
     if work.embedder is None:
         return None, None
-    if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
-        return None, problem
     try:
+        if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
+            return None, problem
         return usable(work.embedder.embed_query(query), (work.embedder.space.dimensions,)), None
     except Exception as error:  # noqa: BLE001 - whatever an embedder does, recall answers
-        problem = f"Recalled by words only: {str(error) or type(error).__name__}"
-        log.warning(problem)
-        return None, problem
+        return None, f"Recalled by words only: {str(error) or type(error).__name__}"
 
 
 def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
-    merged, search = _Merged(), _searching(work, view, asked)
+    merged, search, least = _Merged(), _searching(work, view, asked), asked.threshold
     limit = max(work.settings.candidates, asked.top_k)
     with report.step("gather") as step:
         hints = _hints(asked, searches, search)
-        filter = narrowed(asked.filter, hints)
-        candidates = search(searches.main, filter, limit)
+        filter, of_time = narrowed(asked.filter, hints), ANYTHING if searches.only_times else least
+        candidates = search(searches.main, filter, limit, least if filter == asked.filter else of_time)
         if filter != asked.filter:
             step.notes.append("only what was said " + ", ".join(hint.phrase for hint in hints))
             if not candidates:
                 step.notes.append("nothing was: searched without the time")
-                filter, candidates = asked.filter, search(searches.main, asked.filter, limit)
+                filter, candidates = asked.filter, search(searches.main, asked.filter, limit, least)
         merged.add(candidates)
         for hint in hints if filter == asked.filter else ():
             then = replace(filter, since=hint.since, until=hint.until)
-            merged.add(search(searches.main, then, FEWER), "times")
+            merged.add(search(searches.main, then, FEWER, of_time), "times")
             step.notes.append(f"times: {hint.phrase}")
         for sought in searches.others:
-            merged.add(search(sought, filter, FEWER), sought.path)
+            merged.add(search(sought, filter, FEWER, least), sought.path)
         for one in _related(view, asked):
-            beyond = search(Sought("entities", one.entity.name, None), filter, FEWER)
+            beyond = search(Sought("entities", one.entity.name, None), filter, FEWER, least)
             merged.add(_farther(beyond, one.depth), f"entities: {one.path}")
             step.notes.append(f"entities: {one.path}")
         step.found = len(merged.found)
-    return Gathered(list(merged.found.values()), windows(hints, asked.filter.now))
+    return Gathered(list(merged.found.values()), windows(hints, asked.filter.now), filter)
 
 
 def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
-    def search(sought: Sought, filter: Filter, limit: int) -> list[Candidate]:
+    def search(sought: Sought, filter: Filter, limit: int, threshold: float) -> list[Candidate]:
         terms = tuple(query_terms(sought.text)) if "words" in asked.on else ()
         if sought.vector is None and not terms:
             return []
@@ -143,7 +151,7 @@ def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
                 terms=terms,
                 vector=sought.vector,
                 space=work.space,
-                threshold=asked.threshold,
+                threshold=threshold,
                 limit=limit,
             )
         )
@@ -158,7 +166,7 @@ def _hints(asked: Asked, searches: Searches, search: _Searching) -> list[TimeHin
     hints = past(searches.hints, asked.filter.now) if "times" in asked.on else []
     if searches.anchor is not None and not hints:
         anchor, event = searches.anchor
-        told = max(search(event, asked.filter, FEWER), key=_strength, default=None)
+        told = max(search(event, asked.filter, FEWER, asked.threshold), key=_strength, default=None)
         if told is not None:
             hints.append(anchored(anchor, told.at))
     return hints
@@ -171,8 +179,9 @@ def _strength(chunk: Candidate) -> float:
 def _related(view: UserView, asked: Asked) -> list[entities.Related]:
     if not {"entities", "words"} <= asked.on:
         return []
-    start = entities.named(view, asked.query, asked.filter.channels)
-    return entities.related(view, start, asked.filter.now) if start else []
+    filter = asked.filter
+    start = entities.named(view, asked.query, filter.channels)
+    return entities.related(view, start, filter.as_of or filter.now, filter.channels) if start else []
 
 
 def _farther(candidates: Iterable[Candidate], depth: int) -> list[Candidate]:

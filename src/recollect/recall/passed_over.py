@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.model.recollection import LeftOut
-from recollect.model.records import BY_KIND, SEARCHABLE, Record
+from recollect.model.records import BY_KIND, Record
 from recollect.model.search import Candidate, Filter, Search
 from recollect.model.space import Space
 from recollect.ports.store import UserView
@@ -26,7 +26,7 @@ def passed_over(
     candidates = view.search(
         Search(
             filter=Filter(now=asked.filter.now, in_force=False),
-            terms=tuple(query_terms(sought.text)),
+            terms=tuple(query_terms(sought.text)) if "words" in asked.on else (),
             vector=sought.vector,
             space=space,
             threshold=-1.0,
@@ -59,19 +59,32 @@ def _reason(record: Record, chunk: Candidate, asked: Asked) -> str:
 
 
 def _not_in_force(values: dict[str, Any], filter: Filter) -> str | None:
-    now = filter.known_at or filter.as_of or filter.now
-    if values.get("superseded_by"):
-        return f"it was corrected: {values['superseded_by']} holds"
-    ends = {"expires_at": "it expired", "valid_to": "it no longer held from", "retired_at": "it was retired"}
-    for name, said in ends.items():
-        if (
-            (end := values.get(name)) is not None
-            and end <= now
-            and not (name == "expires_at" and values["pinned"])
-        ):
-            return f"{said} on {end:%Y-%m-%d}"
+    """The same rules as the filter's own, in words."""
+    then = filter.as_of is not None or filter.known_at is not None
+    at = filter.as_of or filter.known_at or filter.now
+    expires: datetime | None = values.get("expires_at")
+    if expires is not None and expires <= filter.now and not values["pinned"]:
+        return f"it expired on {expires:%Y-%m-%d}"
+    recorded: datetime | None = values.get("recorded_at")
+    if filter.known_at is not None and recorded is not None and recorded > filter.known_at:
+        return f"it was not known before {recorded:%Y-%m-%d}"
+    end, retired = _end(values, filter)
+    if (end is not None and end <= at) or (retired is not None and not then):
+        if values.get("superseded_by"):
+            return f"it was corrected: {values['superseded_by']} holds"
+        return f"it no longer holds since {min(day for day in (end, retired) if day):%Y-%m-%d}"
     began: datetime | None = values.get("valid_from")
-    return f"it holds only from {began:%Y-%m-%d}" if began is not None and began > now else None
+    if began is not None and began > at and (then or values.get("supersedes")):
+        return f"it holds only from {began:%Y-%m-%d}"
+    return None
+
+
+def _end(values: dict[str, Any], filter: Filter) -> tuple[datetime | None, datetime | None]:
+    """Until when it held, and since when it is no longer believed, as far as was known then."""
+    retired: datetime | None = values.get("retired_at")
+    if filter.known_at is not None and retired is not None and retired > filter.known_at:
+        return values.get("stated_to"), None
+    return values.get("valid_to"), retired
 
 
 def _not_asked_for(values: dict[str, Any], kind: str, filter: Filter) -> str | None:
@@ -79,9 +92,8 @@ def _not_asked_for(values: dict[str, Any], kind: str, filter: Filter) -> str | N
         "kind": kind,
         **{name: values.get(name) for name in ("role", "channel", "agent", "conversation")},
     }
-    wanted = {"kind": filter.kinds if filter.kinds != SEARCHABLE else None, **filter.wanted}
-    for name, allowed in wanted.items():
-        if allowed is not None and named[name] not in allowed:
+    for name, allowed in filter.wanted.items():
+        if named[name] not in allowed:
             return f"its {name} is {named[name]}"
     if filter.exclude_conversation is not None and named["conversation"] == filter.exclude_conversation:
         return "its conversation was excluded"

@@ -2,7 +2,7 @@
 reported in the recollection and memory is left out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.errors import StoreError
 from recollect.model.recollection import Hit, LeftOut, Recollection
@@ -20,7 +20,10 @@ from recollect.recall.question import Asked, Question, checked
 from recollect.recall.render import render
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
-from recollect.workspace import Workspace, log
+from recollect.workspace import Workspace
+
+BEYOND = 5
+"""How many of those that come after the hits are told when it is explained."""
 
 
 def recall(work: Workspace, question: Question) -> Recollection:
@@ -37,11 +40,17 @@ def recall(work: Workspace, question: Question) -> Recollection:
         planned, more = rewritten(work, asked, _planned(asked, report), report)
         searches = prepare(work, asked, planned, more, report)
         try:
-            answer = work.store.reading(lambda view: _read(work, view, asked, searches, report))
+            answer = work.store.reading(lambda view: _read(work, view, asked, searches))
         except StoreError as error:
-            log.warning("Nothing recalled: %s", error)
-            report.problems.append(f"Nothing recalled: {error}")
-    hits = reranked(work.reranker, asked, answer.hits, report)[: asked.top_k]
+            report.problem(f"Nothing recalled: {error}")
+        report.add(answer.report)
+    order = reranked(work.reranker, asked, answer.hits, report)
+    hits, rest = order[: asked.top_k], order[asked.top_k :]
+    if asked.explain:
+        answer.left_out += [
+            LeftOut(hit.id, hit.kind, hit.score, f"it comes in place {place}")
+            for place, hit in enumerate(rest[:BEYOND], asked.top_k + 1)
+        ]
     with report.step("render") as step:
         context = render(hits, asked.context_tokens)
         step.found = len(hits)
@@ -54,7 +63,11 @@ def recall(work: Workspace, question: Question) -> Recollection:
         left_out=tuple(answer.left_out),
         goals=answer.goals,
         profile=answer.profile,
-        related=answer.related,
+        related={
+            name: paths
+            for name, paths in answer.related.items()
+            if not rest or any(name in hit.content for hit in hits)
+        },
     )
 
 
@@ -73,16 +86,19 @@ class _Answer:
     goals: tuple[Goal, ...] = ()
     profile: Profile | None = None
     related: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    report: Report = field(default_factory=Report)
 
 
-def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> _Answer:
-    """Everything that is read from the store, from one state of it."""
+def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> _Answer:
+    """Everything that is read from the store, from one state of it. A lost connection makes it begin
+    again, so it keeps a report of its own."""
+    report = Report()
     gathered = gather(work, view, asked, searches, report)
     with report.step("fuse") as step:
         share = work.settings.semantic_weight if searches.main.vector is not None else 0.0
         if share and (problem := not_compared(work, gathered.found)):
             share = 0.0
-            report.problems.append(problem)
+            report.problem(problem)
         weighing = Weighing(share, asked.filter.now, asked.on, gathered.windows)
         order = ranked(fuse(gathered.found, weighing), asked.top_k, asked.on)
         step.found = len(order)
@@ -90,11 +106,12 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches, rep
         wanted = max(asked.top_k, RERANKED) if work.reranker and "rerank" in asked.on else asked.top_k
         hits, left_out = fetch(view, order, wanted, asked.shown)
         step.found = len(hits)
-        answer = _Answer(hits, left_out)
+        answer = _Answer(hits, left_out, report=report)
         _include(view, asked, answer)
     if asked.explain:
         answer.left_out += _beyond(order, hits, left_out)
-        answer.left_out += passed_over(view, asked, searches.main, work.space, [one.id for one in order])
+        wanted = replace(asked, filter=gathered.filter)
+        answer.left_out += passed_over(view, wanted, searches.main, work.space, [one.id for one in order])
     return answer
 
 
@@ -106,11 +123,11 @@ def _include(view: UserView, asked: Asked, answer: _Answer) -> None:
     if "profile" in asked.include:
         answer.profile = next(view.find(Profile, limit=1), None)
     if "related" in asked.include:
-        answer.related = related_names(view, answer.hits, asked.filter.now)
+        answer.related = related_names(view, answer.hits, asked.filter)
 
 
 def _beyond(order: Sequence[Fused], hits: Sequence[Hit], left_out: Sequence[LeftOut]) -> list[LeftOut]:
     """The best of what came after the hits."""
     told = {hit.id for hit in hits} | {out.id for out in left_out}
-    rest = [(place, one) for place, one in enumerate(order, 1) if one.id not in told][:5]
+    rest = [(place, one) for place, one in enumerate(order, 1) if one.id not in told][:BEYOND]
     return [LeftOut(one.id, one.chunk.kind, one.score, f"it comes in place {place}") for place, one in rest]

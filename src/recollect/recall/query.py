@@ -59,6 +59,8 @@ class QueryPlan:
     """The parts of a long first prompt that are worth a search of their own."""
     times: tuple[TimeHint, ...] = ()
     anchor: Anchor | None = None
+    only_times: bool = False
+    """Whether it asks for a time and nothing else: "what did I say last week?"."""
 
     @property
     def searches(self) -> tuple[str, ...]:
@@ -83,6 +85,7 @@ def plan(query: str, *, history: Sequence[str] = (), now: datetime, zone: tzinfo
         sentences=() if history else _worth_a_search(query),
         times=tuple(_hint(read, phrase) for phrase in phrases),
         anchor=_anchor(read, phrases),
+        only_times=bool(phrases) and not added and not _subject(read, phrases),
     )
 
 
@@ -131,6 +134,28 @@ def _content(text: str) -> list[str]:
     return [term for term in query_words(text) if term not in _FILLERS]
 
 
+_TALKING = frozenset(
+    re.findall(
+        r"\w+",
+        "say said saying tell told mention mentioned discuss discussed discussing talk talked talking spoke "
+        "speak chat chatted ask asked bring brought write wrote conversation conversations discussion "
+        "discussions chats happen happened happening remember recall remind thing things anything everything "
+        "something",
+    )
+)
+
+
+def _subject(text: str, phrases: Sequence[TimePhrase]) -> list[str]:
+    """What a question is about beside the times it names."""
+    return [term for term in _content(_without(text, phrases)) if term not in _TALKING]
+
+
+def _without(text: str, phrases: Iterable[TimePhrase]) -> str:
+    for phrase in sorted(phrases, key=lambda phrase: -phrase.start):
+        text = f"{text[: phrase.start].rstrip()} {text[phrase.stop :].lstrip()}"
+    return text
+
+
 def _worth_a_search(prompt: str) -> tuple[str, ...]:
     """The sentences of a long prompt that have something to search by; of too many, questions and what
     is said of oneself first."""
@@ -158,8 +183,7 @@ _FUTURE = re.compile(
 def _statement(text: str, phrases: Iterable[TimePhrase]) -> str | None:
     """Of the last question: in a prompt that tells something first, that is the one to be answered. When
     something was is left out, since nobody says "last week" of what they are doing."""
-    for phrase in sorted(phrases, key=lambda phrase: -phrase.start):
-        text = f"{text[: phrase.start].rstrip()} {text[phrase.stop :].lstrip()}"
+    text = _without(text, phrases)
     asked = [sentence for sentence in sentences(text) if sentence.rstrip().endswith("?")] or [text]
     return statement(asked[-1].replace(" ?", "?"))
 

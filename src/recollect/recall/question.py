@@ -21,7 +21,7 @@ from recollect.limits import (
 )
 from recollect.model.records import SEARCHABLE, Role
 from recollect.model.search import Filter
-from recollect.recall.techniques import DEFAULT, parsed, switched
+from recollect.recall.techniques import configured, switched
 from recollect.workspace import Workspace
 
 INCLUDED = ("goals", "profile", "related")
@@ -85,7 +85,7 @@ def checked(work: Workspace, question: Question) -> Asked:
     if question.threshold is not None:
         check_number("threshold", question.threshold)
     messages = [_message(item) for item in _listed(question.history)[-HISTORY_LIMIT:]]
-    on = switched(DEFAULT, parsed(settings.techniques))
+    on = configured(settings.techniques)
     return Asked(
         query=question.query,
         said=tuple(content for role, content in messages if role == Role.USER),

@@ -4,7 +4,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from time import perf_counter
 
-from recollect.model.recollection import LeftOut, Used
+from recollect.model.recollection import Used
+from recollect.workspace import log
 
 
 class Step:
@@ -19,7 +20,17 @@ class Report:
     def __init__(self) -> None:
         self.used: list[Used] = []
         self.problems: list[str] = []
-        self.left_out: list[LeftOut] = []
+
+    def problem(self, said: str) -> None:
+        """Something that goes wrong: told once in the recollection, and logged."""
+        if said not in self.problems:
+            log.warning("%s", said)
+            self.problems.append(said)
+
+    def add(self, other: "Report") -> None:
+        """What was done in a part that has a report of its own."""
+        self.used += other.used
+        self.problems += [said for said in other.problems if said not in self.problems]
 
     @contextmanager
     def step(self, name: str) -> Generator[Step]:

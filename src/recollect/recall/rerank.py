@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.errors import ModelError
 from recollect.model.recollection import Hit
 from recollect.ports.reranker import Reranker
 from recollect.recall.question import Asked
 from recollect.recall.report import Report
-from recollect.workspace import log
 
 RERANKED = 20
 """How many of the best are put in a new order."""
@@ -23,14 +21,12 @@ def reranked(reranker: Reranker | None, asked: Asked, hits: Sequence[Hit], repor
     with report.step("rerank") as step:
         try:
             relevance = reranker.rerank(asked.query, [hit.excerpt for hit in first])
-        except ModelError as error:
-            log.warning("Not reranked: %s", error)
-            report.problems.append(f"Not reranked: {error}")
+            judged = [
+                replace(hit, signals={**hit.signals, "rerank": float(value)})
+                for hit, value in zip(first, relevance, strict=True)
+            ]
+        except Exception as error:  # noqa: BLE001 - whatever a reranker does, recall answers
+            report.problem(f"Not reranked: {str(error) or type(error).__name__}")
             return list(hits)
         step.found = len(first)
-    judged = [
-        replace(hit, signals={**hit.signals, "rerank": value})
-        for hit, value in zip(first, relevance, strict=True)
-    ]
-    order = sorted(range(len(first)), key=lambda place: (-relevance[place], place))
-    return [*(judged[place] for place in order), *rest]
+    return [*sorted(judged, key=lambda hit: -hit.signals["rerank"]), *rest]

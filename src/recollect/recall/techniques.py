@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from recollect.errors import Invalid
+from recollect.errors import Invalid, SettingsError
 from recollect.limits import shown
 
 TECHNIQUES: dict[str, tuple[bool, str]] = {
@@ -39,9 +39,19 @@ def switched(on: frozenset[str], switches: Mapping[str, bool]) -> frozenset[str]
         raise Invalid('Techniques are switched by a dict such as {"gate": False}.')
     if unknown := [name for name in switches if name not in TECHNIQUES]:
         raise Invalid(f"There is no technique {shown(unknown[0])}; there are {', '.join(TECHNIQUES)}.")
+    if odd := [value for value in switches.values() if not isinstance(value, bool)]:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Invalid(f"A technique is switched by True or False, not by {shown(odd[0])}.")
     return on - {name for name, wanted in switches.items() if not wanted} | {
         name for name, wanted in switches.items() if wanted
     }
+
+
+def configured(text: str) -> frozenset[str]:
+    """What is on by the setting."""
+    try:
+        return switched(DEFAULT, parsed(text))
+    except Invalid as error:
+        raise SettingsError(f"RECOLLECT_TECHNIQUES cannot be read. {error}") from None
 
 
 def parsed(text: str) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from recollect.recall.fuse import Window
 from recollect.recall.query import Anchor, TimeHint
 
 _DAY = timedelta(days=1)
-_EVER = datetime.min.replace(tzinfo=UTC)
+_EVER, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _RELATIVE = re.compile(r"\b(?:ago|last|past|yesterday|this|recent|previous|earlier|couple)\b", re.IGNORECASE)
 _TOLD_BEFORE, _TOLD_AFTER = 2 * _DAY, 7 * _DAY
 """How long before and after a date something is told that happened on it."""
@@ -19,13 +19,14 @@ _AROUND = 3 * _DAY
 
 
 def past(hints: Iterable[TimeHint], now: datetime) -> list[TimeHint]:
-    """Those with bounds of which something can have been told: what only begins today is a plan."""
+    """Those with bounds of which something can have been told. What only begins today is a plan, unless
+    it is the time of the saying."""
     return [
         hint
         for hint in hints
         if not hint.soft
         and (hint.since is not None or hint.until is not None)
-        and (hint.since is None or hint.since < now - _DAY)
+        and (hint.since is None or hint.since < now - _DAY or hint.kind == "said")
     ]
 
 
@@ -38,10 +39,18 @@ def windows(hints: Iterable[TimeHint], now: datetime) -> list[Window]:
             found.append(Window(hint.since or _EVER, hint.until or now + _DAY))
         elif _RELATIVE.search(hint.phrase):
             width = hint.until - hint.since + _DAY
-            found.append(Window(hint.since - width, hint.until + width))
+            found.append(Window(_moved(hint.since, -width), _moved(hint.until, width)))
         else:
-            found.append(Window(hint.since - _TOLD_BEFORE, hint.until + _TOLD_AFTER))
+            found.append(Window(_moved(hint.since, -_TOLD_BEFORE), _moved(hint.until, _TOLD_AFTER)))
     return found
+
+
+def _moved(at: datetime, by: timedelta) -> datetime:
+    """As far as there are dates: "2024 years ago" begins with the first of them."""
+    try:
+        return at + by
+    except OverflowError:
+        return _END if by > timedelta() else _EVER
 
 
 def narrowed(filter: Filter, hints: Sequence[TimeHint]) -> Filter:

@@ -21,6 +21,7 @@ from recollect.testing.store_concurrency import ConcurrencyContract
 from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
 from recollect.testing.store_search import SearchContract
@@ -38,6 +39,7 @@ class StoreContract(
     IsolationContract,
     SearchContract,
     SearchFilterContract,
+    RankingContract,
     BadInputContract,
     ConcurrencyContract,
     UpkeepContract,

@@ -21,6 +21,7 @@ NEVER = np.iinfo(np.int64).max
 _TIMES = ("at", "valid_from", "valid_to", "stated_to", "recorded_at", "retired_at", "expires_at")
 _NUMBERS: dict[str, Any] = {
     "doc": np.int64,
+    "seq": np.int64,
     "terms": np.int32,
     "start": np.int32,
     "stop": np.int32,
@@ -56,6 +57,10 @@ class Columns:
         self._owners: list[str] = []
         self.count = 0
         self.dead = 0
+        self._changed = 0
+        """When a chunk that was there last changed or went, as a place in the feed."""
+        self._until = NEVER
+        """Chunks that came after this place in the feed are not seen."""
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -87,15 +92,29 @@ class Columns:
         found[inside] = self._place[docs[inside]]
         return found
 
-    def extended(self, rows: Sequence[Mapping[str, Any]], gone: Sequence[int]) -> "Columns":
-        """The state after chunks were added or changed (`rows`) and deleted (`gone`)."""
-        new = object.__new__(Columns)
-        new.__dict__.update(self.__dict__)
-        new._forget([row["doc"] for row in rows], gone)
+    def extended(self, rows: Sequence[Mapping[str, Any]], gone: Sequence[int], seq: int) -> "Columns":
+        """The state at `seq`, after chunks were added or changed (`rows`) and deleted (`gone`)."""
+        new = self._copy()
+        if not self.count:  # what was there before is not known
+            new._changed = seq
+        new._forget([row["doc"] for row in rows], gone, seq)
         new._append(rows)
         return new
 
-    def _forget(self, changed: Sequence[int], gone: Sequence[int]) -> None:
+    def as_of(self, seq: int) -> "Columns | None":
+        """The state as it was at an earlier `seq`; None when chunks have changed or gone since."""
+        if self._changed > seq:
+            return None
+        old = self._copy()
+        old._until = seq
+        return old
+
+    def _copy(self) -> "Columns":
+        new = object.__new__(Columns)
+        new.__dict__.update(self.__dict__)
+        return new
+
+    def _forget(self, changed: Sequence[int], gone: Sequence[int], seq: int) -> None:
         docs = np.array([*changed, *gone], np.int64)
         places = self.places(docs)
         old = places >= 0
@@ -105,6 +124,7 @@ class Columns:
             self._place = self._place.copy()
             self._place[docs[old]] = -1
             self.dead += int(old.sum())
+            self._changed = seq
 
     def _append(self, rows: Sequence[Mapping[str, Any]]) -> None:
         if not rows:
@@ -154,6 +174,8 @@ class Columns:
     def allowed(self, filter: Filter) -> NDArray[np.bool_]:
         """Which chunks the filter lets through."""
         mask = self._alive[: self.count].copy()
+        if self._until != NEVER:
+            mask &= self.seq <= self._until
         for name, wanted in filter.wanted.items():
             codes = self._codes[name]
             found = [codes[value] for value in wanted if value in codes]

@@ -97,6 +97,10 @@ class _Cached:
     size: int = 0
 
 
+def _nothing(number: int, space_id: int | None, space: Space | None) -> _Cached:
+    return _Cached(number, space_id, 0, Columns(space.dimensions if space else 0))
+
+
 class Searcher:
     """Keeps users' columns, the least recently searched ones dropped over the limit."""
 
@@ -138,12 +142,14 @@ class Searcher:
             with self._lock:
                 cached = self._cached.get(rows.user)
             if cached is None or (cached.number, cached.space_id) != (number, space_id):
-                cached = _Cached(number, space_id, 0, Columns(space.dimensions if space else 0))
-            if cached.seq < seq:  # a search that began earlier takes the newer state as it is
+                cached = _nothing(number, space_id, space)
+            if cached.seq > seq:  # others have searched a newer state meanwhile
+                old = cached.columns.as_of(seq)
+                return old or _refreshed(rows, _nothing(number, space_id, space), seq).columns
+            if cached.seq < seq:
                 cached = _refreshed(rows, cached, seq)
                 if cached.columns.dead > max(1000, cached.columns.count // 2):
-                    empty = Columns(space.dimensions if space else 0)
-                    cached = _refreshed(rows, _Cached(number, space_id, 0, empty), seq)
+                    cached = _refreshed(rows, _nothing(number, space_id, space), seq)
             self._keep(rows.user, cached)
             return cached.columns
 
@@ -200,7 +206,7 @@ def _refreshed(rows: UserRows, cached: _Cached, seq: int) -> _Cached:
     else:
         changed = rows.all(_NEWER, space=space, since=cached.seq)
         gone = [int(row["id"]) for row in rows.all(_GONE_SINCE, since=cached.seq)]
-    return _Cached(cached.number, cached.space_id, seq, cached.columns.extended(changed, gone))
+    return _Cached(cached.number, cached.space_id, seq, cached.columns.extended(changed, gone, seq))
 
 
 def _postings(occurrences: NDArray[np.int64], columns: Columns) -> Postings:

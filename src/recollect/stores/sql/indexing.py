@@ -122,9 +122,9 @@ class Indexer:
     def archive(self, conversation: str, archived: bool) -> None:
         """Have the turns of a conversation count less, or as before."""
         self.flush()
-        table = schema.chunks
-        ours = self._rows.update(table).where(table.c.conversation == conversation)
-        self._rows.run(ours.values(weight=weight(None, None, archived), seq=self._seq))
+        table, counts = schema.chunks, weight(None, None, archived)
+        others = (table.c.conversation == conversation) & (table.c.weight != counts)
+        self._rows.run(self._rows.update(table).where(others).values(weight=counts, seq=self._seq))
 
     def note_gone(self, kind: str, ids: Sequence[str]) -> None:
         new = [id for id in ids if (kind, id) not in self._gone]
@@ -151,7 +151,7 @@ def derived(row: Mapping[str, Any]) -> dict[str, Any]:
     """What chunks have that is worked out from several columns of a record."""
     return {
         "expires_at": _expiry(row.get("pinned"), row.get("expires_at")),
-        "weight": weight(row.get("salience"), row.get("tense")),
+        "weight": weight(row.get("salience"), row.get("tense"), row.get("archived")),
     }
 
 

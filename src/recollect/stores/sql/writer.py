@@ -173,10 +173,7 @@ class _Writer:
             self.turns.append(turn)
             new.append(turn)
             placed.append(draft)
-        columns = self._insert(Turn, new)
-        archived = {id for id, conversation in conversations.items() if conversation.archived_at}
-        if archived:
-            columns["archived"] = [turn.conversation in archived for turn in new]
+        columns = self._insert(Turn, new) | _archived(conversations, new)
         self.indexer.add("turn", columns, ((draft.content, draft.chunks) for draft in placed))
         self.created += len(new)
         self._grow(conversations, new, {d.conversation: d.title for d in drafts if d.title is not None})
@@ -239,6 +236,9 @@ class _Writer:
             self.indexer.remove(reindexed)
             note_erasure(self._backend, self._rows)
         columns = self._insert(kind, [put.record for put in puts])
+        if kind is Turn:
+            turns = [put.record for put in puts if isinstance(put.record, Turn)]
+            columns |= _archived(self._conversations({turn.conversation for turn in turns}), turns)
         if kind.kind in SEARCHABLE:
             searched = ((searchable_text(put.record), put.chunks or ()) for put in puts)
             self.indexer.add(kind.kind, columns, searched)
@@ -246,8 +246,8 @@ class _Writer:
             if put.chunks is None and put.record.id in known and kind.kind in SEARCHABLE:
                 row = {name: column[place] for name, column in columns.items()}
                 self.indexer.revise(put.record.id, {**row, **derived(row)})
-            if isinstance(put.record, Conversation) and put.record.archived_at:
-                self.indexer.archive(put.record.id, True)
+            if isinstance(put.record, Conversation) and (put.record.archived_at or put.record.id in known):
+                self.indexer.archive(put.record.id, put.record.archived_at is not None)
             self._link(put)
 
     def expect(self, expects: Sequence[Expect]) -> None:
@@ -359,6 +359,12 @@ def _grown(conversation: Conversation | None, turns: Sequence[Turn], title: str 
         last_at=max(conversation.last_at, *(turn.at for turn in turns)),
         title=conversation.title if title is None else title,
     )
+
+
+def _archived(conversations: Mapping[str, Conversation], turns: Sequence[Turn]) -> dict[str, list[bool]]:
+    """For each of the turns, whether its conversation was archived; nothing when none was."""
+    archived = {id for id, conversation in conversations.items() if conversation.archived_at}
+    return {"archived": [turn.conversation in archived for turn in turns]} if archived else {}
 
 
 def _placed(draft: TurnDraft, index: int) -> Turn:

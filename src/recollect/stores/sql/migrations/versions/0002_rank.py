@@ -24,6 +24,12 @@ UPDATE chunks SET weight = (
     SELECT 0.75 + e.salience / 2 FROM entities e WHERE e.user_id = chunks.user_id AND e.id = chunks.owner
 ) WHERE kind = 'entity'
 """
+_ARCHIVED = """
+UPDATE chunks SET weight = 0.7 WHERE kind = 'turn' AND EXISTS (
+    SELECT 1 FROM conversations c
+    WHERE c.user_id = chunks.user_id AND c.id = chunks.conversation AND c.archived_at IS NOT NULL
+)
+"""
 _WORKER = "recollect_worker"
 _FILLED = "SELECT EXISTS (SELECT FROM meta WHERE key = 'partitions')"
 
@@ -37,7 +43,7 @@ def upgrade() -> None:
         return  # a new one: there is nothing to fill in, nor anybody yet who may
     if server:  # the wall keeps everybody else from others' rows, the owner of the tables included
         op.execute(f"SET LOCAL ROLE {_WORKER}")
-    for statement in (_PLACE, _WEIGHT, _SALIENCE):
+    for statement in (_PLACE, _WEIGHT, _SALIENCE, _ARCHIVED):
         op.execute(statement)
     if server:
         op.execute("RESET ROLE")
