@@ -82,7 +82,7 @@ class Settings:
     """The least similarity of a memory found by its meaning alone: 0 unrelated, 1 the same."""
     candidates: int = 50
     """How many candidates of each kind of search are weighed."""
-    semantic_weight: float = 0.74
+    semantic_weight: float = 0.725
     """The share of meaning in the score; the rest is words."""
     techniques: str = ""
     """Techniques of recall to switch on and off, such as "-gate,+recency"."""

@@ -42,11 +42,32 @@ def test_nothing_at_all_when_there_is_nothing() -> None:
     assert render([hit("tea")], 0) == ""
 
 
-def test_the_best_are_kept_and_what_is_too_long_is_left_out() -> None:
-    block = render([hit("first"), hit("long " * 2000), hit("last")], 100)
+def test_the_best_are_kept_and_what_is_too_long_is_cut() -> None:
+    block = render([hit("first"), hit("long & " * 2000)], 200)
+    assert "first" in block
+    assert block.count("long") > 5
+    assert block.split("\n")[-2].endswith(" …")
+    assert all(part.startswith(";") for part in block.split("&amp")[1:]), "no character is cut in two"
+
+
+def test_what_would_hardly_be_left_is_left_out() -> None:
+    block = render([hit("first"), hit("long " * 2000, score=0.9), hit("last", score=0.8)], 75)
     assert "first" in block
     assert "last" in block
     assert "long" not in block
+
+
+def test_of_equals_the_newest_comes_first() -> None:
+    block = render([hit("old"), hit("new", at=START + timedelta(days=1)), hit("weak", score=0.5)], 1000)
+    assert [line.split()[-1] for line in block.split("\n")[2:-1]] == ["new", "old", "weak"]
+
+
+def test_a_memory_with_a_pointer_is_cited_by_it(derek: ScopedMemory) -> None:
+    derek.remember("Allergic to peanuts", metadata={"aaak": "§ W-042/R-11/D-007"})
+    derek.remember("Peanuts grow in Georgia", metadata={"aaak": "<b>" * 50})
+    found = derek.recall("peanuts")
+    assert {hit.citation for hit in found.hits} == {"§ W-042/R-11/D-007", None}
+    assert "fact, § W-042/R-11/D-007] Allergic to peanuts" in found.context
 
 
 def test_a_line_says_when_and_who_and_until_when() -> None:

@@ -27,6 +27,8 @@ class Hit:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     sources: tuple[str, ...] = ()
+    citation: str | None = None
+    """The pointer by which an answer cites it, if it has one."""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
     """What its score is made of."""
     paths: tuple[str, ...] = ()

@@ -15,11 +15,11 @@ from recollect.model.search import Candidate
 
 HALF_TEXT = 20.0
 """The BM25 score that counts as half of a perfect match by words."""
-IN_TIME = 0.22
+IN_TIME = 0.175
 """What a time that the question names is worth."""
 NEXT = 0.1
 """How much of the next turn's score counts."""
-CONVERSATION_WORDS, CONVERSATION_MEANING = 0.37, 0.074
+CONVERSATION_WORDS, CONVERSATION_MEANING = 0.47, 0.1
 """How much of the best that the user says in a conversation counts for all of it."""
 RECENT = 0.1
 RECENT_HALF = timedelta(days=30)

@@ -9,6 +9,9 @@ from recollect.ports.store import UserView
 from recollect.recall.fuse import Fused
 from recollect.recall.question import same
 
+POINTER = "aaak"
+"""Where the metadata of a record keeps the pointer it is cited by."""
+
 
 def hits(
     view: UserView, fused: Sequence[Fused], wanted: int, shown: frozenset[str]
@@ -43,6 +46,11 @@ def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:
     return {record.id: record for kind, wanted in ids.items() for record in view.get(BY_KIND[kind], wanted)}
 
 
+def _pointer(record: Record) -> str | None:
+    pointer: object = record.metadata.get(POINTER)
+    return pointer if isinstance(pointer, str) and len(pointer) <= 100 else None
+
+
 def _hit(found: Fused, record: Record) -> Hit:
     text = searchable_text(record)
     own: dict[str, Any]
@@ -75,6 +83,7 @@ def _hit(found: Fused, record: Record) -> Hit:
         excerpt=text[found.chunk.start : found.chunk.stop],
         score=found.score,
         channel=record.channel,
+        citation=_pointer(record),
         signals=found.signals,
         paths=found.paths,
         **own,

@@ -81,7 +81,9 @@ def stem(word: str) -> str:
     same are seldom made one."""
     if len(word) < 4 or not (word.isascii() and word.isalpha()):
         return word
-    if word.endswith(("ies", "ied", "sses")):
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("sses"):
         word = word[:-2]
     elif word[-1] == "s" and word[-2] not in "sui":
         word = word[:-1]
@@ -89,9 +91,7 @@ def stem(word: str) -> str:
         word = _undoubled(word[:-3])
     elif word.endswith("ed") and len(word) > 4:
         word = _undoubled(word[:-2])
-    if len(word) > 3 and word[-1] == "e":
-        return word[:-1]
-    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" and word[-2] not in "aeiou" else word
+    return word[:-1] if word[-1] == "e" and len(word) > 4 else word
 
 
 def _undoubled(word: str) -> str:
