@@ -46,7 +46,7 @@ def _counted(name: str, verb: Any, calls: dict[str, int]) -> Any:
 
 def test_every_part_is_there(ran: tuple[dict[str, Any], dict[str, int], Path]) -> None:
     result, _, _ = ran
-    assert list(result) == ["settings", "recall", "others", "chat", "record", "startup", "targets"]
+    assert list(result) == ["settings", "recall", "whole", "others", "chat", "record", "startup", "targets"]
     assert json.loads(json.dumps(result)) == result
     assert [row["rows"] for row in result["recall"]] == list(TINY.sizes)
     assert [row["rows"] for row in result["others"]["recall"]] == list(TINY.sizes)

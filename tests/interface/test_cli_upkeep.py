@@ -59,12 +59,12 @@ def test_tend_that_cannot_finish_says_why_and_exits_with_1(tmp_path: Path) -> No
 
 
 def test_rebuild() -> None:
-    run("record", "user", "hello")
+    run("record", "user", "green tea")
     assert ask("rebuild", "vectors")["chunks"] == 1
     assert ask("rebuild", "text")["chunks"] == 1
     assert run("rebuild", "vectors").stdout.startswith("Rebuilt the vectors of 1 chunk in")
     assert run("rebuild", "text").stdout.startswith("Rebuilt the text of 1 chunk in")
-    assert len(ask("recall", "hello")["hits"]) == 1
+    assert len(ask("recall", "tea")["hits"]) == 1
     assert "--embedder" in failure("rebuild", "vectors", "--embedder", "none", code=1)["message"]
 
 
