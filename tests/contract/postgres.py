@@ -19,6 +19,7 @@ from recollect.ports.store import Store
 from recollect.stores.postgres.backend import Options
 from recollect.stores.postgres.backend import open_store as open_postgres
 from recollect.stores.sql import schema
+from recollect.text.analyse import VERSION
 
 POOL = 10
 TIMEOUT = 30.0
@@ -140,4 +141,4 @@ def emptied(url: str) -> None:
         connection.execute("DELETE FROM meta WHERE key LIKE '% space%' OR key = 'next_space'")
         connection.execute("UPDATE meta SET value = 0 WHERE key = 'next_user'")
         connection.execute("DELETE FROM meta WHERE key LIKE '%space%'")
-        connection.execute("UPDATE meta SET value = 1 WHERE key = 'analyser'")
+        connection.execute("UPDATE meta SET value = %s WHERE key = 'analyser'", (VERSION,))

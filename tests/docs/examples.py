@@ -4,7 +4,7 @@ python    executed; all blocks of a page share one namespace
 text      right after a python block: what that block prints
 console   lines `$ recollect …` are run and must succeed; the lines under one are what it prints
 
-In expected output `...` stands for anything; ids and durations match any id and duration. A block under
+In expected output `...` stands for anything; ids, durations and scores match any of them. A block under
 `<!-- no-run: reason -->` is not run.
 """
 
@@ -26,6 +26,7 @@ NO_RUN = re.compile(r"<!--\s*no-run\b:?\s*(?P<reason>.*?)\s*-->")
 VARYING = [
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:µs|ms|s|seconds?|minutes?)\b"), "<duration>"),
+    (re.compile(r"\b\d\.\d{3}\b"), "<score>"),  # with three digits: another weight is no other example
 ]
 
 

@@ -123,6 +123,8 @@ def test_commands_carry_on_and_keep_their_output() -> None:
         ("found ...\n", "found 3 memories\n", True),
         ("took 3 ms", "took 120.5 ms", True),
         ("took 3 ms", "took 3 rows", False),
+        ("1. 0.255  turn", "1. 0.260  turn", True),
+        ("1. 0.255  turn", "1. 0.3  turn", False),
         ("one\n", "one\ntwo\n", False),
     ],
 )
