@@ -282,3 +282,17 @@ def test_a_long_prompt_is_planned_in_linear_time(piece: str) -> None:
     begun = perf_counter()
     plan(text, history=[text], now=NOW)
     assert perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Can you recommend a documentary?", "I like documentary. I love my documentary."),
+        ("Any tips for my slow cooker?", "I like slow cooker. I love my slow cooker."),
+        ("What should I serve for dinner?", "I like serve dinner. I love my serve dinner."),
+        ("What did I serve for dinner?", None),
+        ("Any suggestions?", None),
+    ],
+)
+def test_who_asks_for_advice_likes_what_it_is_about(question: str, expected: str | None) -> None:
+    assert plan(question, now=NOW).preference == expected

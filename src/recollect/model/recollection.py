@@ -110,7 +110,8 @@ class Recollection:
     def explain(self) -> str:
         """Why each memory is here: its score signal by signal, how it was found, where it comes from;
         what was left out and why; and what each step took."""
-        lines = [f"{len(self.hits)} memories for {self.query[:200]!r}"]
+        memories = "1 memory" if len(self.hits) == 1 else f"{len(self.hits)} memories"
+        lines = [f"{memories} for {self.query[:200]!r}"]
         if self.skipped:
             lines.append(f"Not searched: {self.skipped}.")
         for place, hit in enumerate(self.hits, 1):

@@ -90,6 +90,8 @@ def _beside(asked: Asked, plan: QueryPlan) -> Iterable[tuple[str, str]]:
         yield from (("sentences", sentence) for sentence in plan.sentences)
     if "statement" in asked.on and plan.statement:
         yield "statement", plan.statement
+    if "preferences" in asked.on and plan.preference:
+        yield "preferences", plan.preference
 
 
 def _sought(work: Workspace, asked: Asked, path: str, text: str, report: Report) -> Sought:

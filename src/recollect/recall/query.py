@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Literal, NamedTuple
 
 from recollect.recall.statement import IRREGULAR, statement
-from recollect.text.analyse import STOP_WORDS, query_words
+from recollect.text.analyse import REQUEST_WORDS, STOP_WORDS, query_words
 from recollect.text.sentences import sentences
 from recollect.text.times import TimePhrase, time_phrases
 
@@ -55,6 +55,8 @@ class QueryPlan:
     added: tuple[str, ...] = ()
     statement: str | None = None
     """The question as the beginning of its answer."""
+    preference: str | None = None
+    """What somebody would say who likes what advice is asked about."""
     sentences: tuple[str, ...] = ()
     """The parts of a long first prompt that are worth a search of their own."""
     times: tuple[TimeHint, ...] = ()
@@ -82,6 +84,7 @@ def plan(query: str, *, history: Sequence[str] = (), now: datetime, zone: tzinfo
         self_contained=alone,
         added=added,
         statement=_statement(read, phrases),
+        preference=_preference(read),
         sentences=() if history else _worth_a_search(query),
         times=tuple(_hint(read, phrase) for phrase in phrases),
         anchor=_anchor(read, phrases),
@@ -186,6 +189,18 @@ def _statement(text: str, phrases: Iterable[TimePhrase]) -> str | None:
     text = _without(text, phrases)
     asked = [sentence for sentence in sentences(text) if sentence.rstrip().endswith("?")] or [text]
     return statement(asked[-1].replace(" ?", "?"))
+
+
+_ADVICE = re.compile(
+    r"\b(?:recommend(?:ations?)?|suggest(?:ions?)?|advi[cs]e|tips|ideas|what should (?:i|we)|which \w+ should"
+    r" (?:i|we)|help me (?:choose|pick|decide|find))\b",
+    re.IGNORECASE,
+)
+
+
+def _preference(text: str) -> str | None:
+    topic = " ".join(w for w in _content(text) if w not in REQUEST_WORDS) if _ADVICE.search(text) else ""
+    return f"I like {topic}. I love my {topic}." if topic else None
 
 
 _SAYING = re.compile(

@@ -19,6 +19,7 @@ TECHNIQUES: dict[str, tuple[bool, str]] = {
     "meaning": (True, "the nearest by vector"),
     "words": (True, "the best by full text (BM25)"),
     "entities": (True, "who and what is related to those named in the question is searched for too"),
+    "preferences": (False, "for a request for advice, what the user likes is searched for too"),
     "conversation": (True, "a turn counts more in a conversation that matches the question elsewhere"),
     "neighbours": (True, "a turn counts more when the next one matches as well"),
     "boosts": (True, "what matters and holds today counts more, what is past or archived less"),
