@@ -60,11 +60,30 @@ class Fused(NamedTuple):
     score: float
     chunk: Candidate
     paths: tuple[str, ...]
-    signals: Mapping[str, float]
+    semantic: float
+    text: float
+    in_time: float
+    around: float
+    following: float
+    recent: float
+    weight: float
 
     @property
     def id(self) -> str:
         return self.chunk.owner
+
+    @property
+    def signals(self) -> Mapping[str, float]:
+        return {
+            "semantic": self.semantic,
+            "text": self.text,
+            "bm25": self.chunk.text,
+            "in_time": self.in_time,
+            "conversation": self.around,
+            "next_turn": self.following,
+            "recency": self.recent,
+            "weight": self.weight,
+        }
 
 
 class _Best(NamedTuple):
@@ -140,28 +159,20 @@ def _fused(
     places: Mapping[tuple[str | None, int], float],
     weighing: Weighing,
 ) -> Fused:
-    chunk = one.found.chunk
-    words, meaning = conversations.get(chunk.conversation or "", (0.0, 0.0))
-    around = CONVERSATION_WORDS * words + CONVERSATION_MEANING * meaning
-    following = 0.0 if chunk.place is None else places.get((chunk.conversation, chunk.place + 1), 0.0)
-    recent = (
-        0.5 ** (max(weighing.now - chunk.at, timedelta()) / RECENT_HALF) if "recency" in weighing.on else 0.0
-    )
+    base, semantic, text, in_time, (chunk, paths) = one
+    around = following = recent = 0.0
+    if conversations and chunk.conversation is not None:
+        words, meaning = conversations.get(chunk.conversation, (0.0, 0.0))
+        around = CONVERSATION_WORDS * words + CONVERSATION_MEANING * meaning
+    if places and chunk.place is not None:
+        following = places.get((chunk.conversation, chunk.place + 1), 0.0)
+    if "recency" in weighing.on:
+        recent = 0.5 ** (max(weighing.now - chunk.at, timedelta()) / RECENT_HALF)
     weight = chunk.weight if "boosts" in weighing.on else 1.0
     if "kinds" in weighing.on:
         weight *= KIND_WEIGHT.get(chunk.kind, 0.15) / KIND_WEIGHT["turn"]
-    score = weight * (one.base + around + NEXT * following + RECENT * recent)
-    signals = {
-        "semantic": one.semantic,
-        "text": one.text,
-        "bm25": chunk.text,
-        "in_time": one.in_time,
-        "conversation": around,
-        "next_turn": following,
-        "recency": recent,
-        "weight": weight,
-    }
-    return Fused(score, chunk, one.found.paths, signals)
+    score = weight * (base + around + NEXT * following + RECENT * recent)
+    return Fused(score, chunk, paths, semantic, text, in_time, around, following, recent, weight)
 
 
 def ranked(fused: Sequence[Fused], top_k: int, on: Collection[str]) -> list[Fused]:
@@ -171,8 +182,8 @@ def ranked(fused: Sequence[Fused], top_k: int, on: Collection[str]) -> list[Fuse
     best match by words is among them: an exact code is not crowded out by what resembles the question.
     """
     order = _shared(fused, top_k) if "diversity" in on else list(fused)
-    place = max(range(len(order)), key=lambda i: order[i].signals["text"], default=0)
-    if place >= top_k > 1 and order[place].signals["text"] > 0:
+    place = max(range(len(order)), key=lambda i: order[i].text, default=0)
+    if place >= top_k > 1 and order[place].text > 0:
         order.insert(top_k - 1, order.pop(place))
     return order
 

@@ -7,7 +7,6 @@ ASCII, most of what is said, takes a short cut.
 
 import re
 import unicodedata
-from functools import lru_cache
 
 VERSION = 2
 """Stored with the index; another number means the index has to be built again."""
@@ -50,17 +49,14 @@ _UNSEARCHED = STOP_WORDS | REQUEST_WORDS
 def words(text: str) -> list[str]:
     """The words of a text as they are written, in order, repeated as often as they occur."""
     if text.isascii() and "'" not in text:
-        found = text.translate(_ASCII_WORDS).split()
-        if max(map(len, found), default=0) <= TERM_LIMIT:
-            return found
-    else:
-        found = _split_unspaced(_WORD.findall(_fold(text)))
-    return [_trim(word) if "'" in word or len(word) > TERM_LIMIT else word for word in found]
+        return text.translate(_ASCII_WORDS).split()
+    found = _split_unspaced(_WORD.findall(_fold(text)))
+    return [_whole(word) if "'" in word else word for word in found]
 
 
 def terms(text: str) -> list[str]:
     """The terms that a text is indexed by: its words without endings."""
-    return [*map(stem, words(text))]
+    return [*map(_STEMS.__getitem__, words(text))]
 
 
 def query_words(text: str) -> list[str]:
@@ -72,10 +68,9 @@ def query_words(text: str) -> list[str]:
 
 def query_terms(text: str) -> list[str]:
     """The terms to search by, each once."""
-    return list(dict.fromkeys(map(stem, query_words(text))))
+    return list(dict.fromkeys(map(_STEMS.__getitem__, query_words(text))))
 
 
-@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """The word without a plural, -ed, -ing or a silent e. Light on purpose: two words that are not the
     same are seldom made one."""
@@ -99,18 +94,35 @@ def _undoubled(word: str) -> str:
     return word[:-1] if word[-1] == word[-2] and word[-1] not in "aeioulsz" else word
 
 
+class _Stems(dict[str, str]):
+    """The terms of words that were met, no longer than the limit: every word of every text is looked up
+    here."""
+
+    def __missing__(self, word: str) -> str:
+        term = stem(word)[:TERM_LIMIT]
+        if len(word) <= TERM_LIMIT:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[word] = term
+        return term
+
+
+_REMEMBERED = 1 << 16
+_STEMS = _Stems()
+
+
 def _fold(text: str) -> str:
     # Decomposed first: only then do letters in disguise (™, ℌ, 𝐁) have a case to fold.
     decomposed = unicodedata.normalize("NFKD", text.replace("\u2019", "'"))
     return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed).casefold())
 
 
-def _trim(word: str) -> str:
-    """Without the clitic (what's -> what, don't -> dont), and not beyond the limit."""
+def _whole(word: str) -> str:
+    """Without the clitic: what's -> what, don't -> dont."""
     stem, _, clitic = word.partition("'")
     if clitic in ("t", "re", "ve", "ll", "d", "m"):
         stem += clitic
-    return stem[:TERM_LIMIT]
+    return stem
 
 
 def _split_unspaced(words: list[str]) -> list[str]:
