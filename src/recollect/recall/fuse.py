@@ -102,7 +102,11 @@ def fuse(found: Sequence[Found], weighing: Weighing) -> list[Fused]:
     conversations = _conversations(best.values()) if "conversation" in weighing.on else {}
     places = _places(best.values()) if "neighbours" in weighing.on else {}
     fused = [_fused(one, conversations, places, weighing) for one in best.values()]
-    return sorted(fused, key=lambda record: (-record.score, record.id))
+    return sorted(fused, key=_order)
+
+
+def _order(record: Fused) -> tuple[float, str]:
+    return -record.score, record.chunk.owner
 
 
 def _by_record(found: Sequence[Found], weighing: Weighing) -> dict[str, _Best]:
@@ -111,7 +115,8 @@ def _by_record(found: Sequence[Found], weighing: Weighing) -> dict[str, _Best]:
     share = weighing.semantic
     for one in found:
         chunk = one.chunk
-        semantic = 0.0 if chunk.similarity is None else max(0.0, min(1.0, chunk.similarity))
+        near = chunk.similarity
+        semantic = 0.0 if near is None or near < 0 else near if near < 1 else 1.0
         text = chunk.text / (chunk.text + HALF_TEXT)
         in_time = 1.0 if weighing.windows and _inside(chunk.at, weighing.windows) else 0.0
         base = share * semantic + (1 - share) * text + IN_TIME * in_time
@@ -195,10 +200,8 @@ def _shared(fused: Sequence[Fused], top_k: int) -> list[Fused]:
     taken = Counter[str]()
     for place, one in enumerate(fused):
         if len(first) == top_k:
-            return [
-                *first,
-                *sorted([*waiting, *fused[place:]], key=lambda record: (-record.score, record.id)),
-            ]
+            rest = fused[place:]
+            return [*first, *(sorted([*waiting, *rest], key=_order) if waiting else rest)]
         conversation = one.chunk.conversation
         if conversation is not None and taken[conversation] >= most:
             waiting.append(one)

@@ -197,6 +197,9 @@ class _Merged:
         self.found: dict[tuple[str, int], Found] = {}
 
     def add(self, candidates: Iterable[Candidate], path: str | None = None) -> None:
+        if not self.found and path is None:  # nothing to compare with: most questions need one search
+            self.found = {(chunk.owner, chunk.start): Found(chunk, _paths(chunk)) for chunk in candidates}
+            return
         for chunk in candidates:
             key = (chunk.owner, chunk.start)
             paths = _paths(chunk) if path is None else (path,)
@@ -210,9 +213,9 @@ class _Merged:
 
 
 def _paths(chunk: Candidate) -> tuple[str, ...]:
-    if chunk.text > 0:
-        return ("words",) if chunk.similarity is None else ("meaning", "words")
-    return ("meaning",)
+    if chunk.text <= 0:
+        return ("meaning",)
+    return ("words",) if chunk.similarity is None else ("meaning", "words")
 
 
 def _greater(one: float | None, other: float | None) -> float | None:

@@ -34,7 +34,7 @@ Cache = Annotated[
 ]
 EmbedderName = Annotated[str | None, typer.Option(help="What computes vectors; else as it is configured.")]
 TopK = Annotated[int, typer.Option(min=10, max=1000, help="How many hits recall is asked for.")]
-Mine = Annotated[Literal["none"], typer.Option(help="What is derived from the turns first.")]
+Mine = Annotated[Literal["off"], typer.Option(help="What is derived from the turns first.")]
 Until = Annotated[Step, typer.Option(help="The last step; the next run goes on from there.")]
 Model = Annotated[str | None, typer.Option(help="The language model that answers; else as it is configured.")]
 Judge = Annotated[
@@ -54,7 +54,7 @@ def longmemeval(
     cache: Cache = None,
     embedder: EmbedderName = None,
     top_k: TopK = 50,
-    mine: Mine = "none",
+    mine: Mine = "off",
     until: Until = "score",
     model: Model = None,
     judge: Judge = None,
@@ -85,7 +85,7 @@ def locomo(
     cache: Cache = None,
     embedder: EmbedderName = None,
     top_k: TopK = 50,
-    mine: Mine = "none",
+    mine: Mine = "off",
     until: Until = "score",
     model: Model = None,
     judge: Judge = None,

@@ -47,7 +47,7 @@ class Plan:
     """A folder for SQLite files, or postgresql://…"""
     embedder: str | None = None
     top_k: int = 50
-    mine: str = "none"
+    mine: str = "off"
     smoke: bool = False
     until: Step = "score"
     techniques: tuple[tuple[str, bool], ...] = ()

@@ -54,23 +54,21 @@ class Snapshot:
             chosen = np.union1d(chosen, best[text[best] > 0])
         has_vector = [False] * len(chosen) if similarity is None else columns.has_vector[chosen].tolist()
         near = has_vector if similarity is None else similarity[chosen].tolist()
-        return [
-            Candidate(*candidate)
-            for candidate in zip(
-                columns.names_of("kind", chosen),
-                columns.owners_of(chosen),
-                columns.start[chosen].tolist(),
-                columns.stop[chosen].tolist(),
-                [value if has else None for value, has in zip(near, has_vector, strict=True)],
-                [0.0] * len(chosen) if text is None else text[chosen].tolist(),
-                map(decode_time, columns.at[chosen].tolist()),
-                columns.names_of("conversation", chosen),
-                columns.names_of("role", chosen),
-                [None if place < 0 else place for place in columns.place[chosen].tolist()],
-                columns.weight[chosen].tolist(),
-                strict=True,
-            )
-        ]
+        rows = zip(
+            columns.names_of("kind", chosen),
+            columns.owners_of(chosen),
+            columns.start[chosen].tolist(),
+            columns.stop[chosen].tolist(),
+            [value if has else None for value, has in zip(near, has_vector, strict=True)],
+            [0.0] * len(chosen) if text is None else text[chosen].tolist(),
+            map(decode_time, columns.at[chosen].tolist()),
+            columns.names_of("conversation", chosen),
+            columns.names_of("role", chosen),
+            [None if place < 0 else place for place in columns.place[chosen].tolist()],
+            columns.weight[chosen].tolist(),
+            strict=True,
+        )
+        return [*map(Candidate._make, rows)]
 
     def _similarities(self, search: Search) -> NDArray[np.float32] | None:
         query = search.vector_in(self.space)
