@@ -26,7 +26,7 @@ NO_RUN = re.compile(r"<!--\s*no-run\b:?\s*(?P<reason>.*?)\s*-->")
 VARYING = [
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:µs|ms|s|seconds?|minutes?)\b"), "<duration>"),
-    (re.compile(r"\b\d\.\d{3}\b(?!\.\.\.)"), "<score>"),  # with three digits: another weight is no other example
+    (re.compile(r"\b\d\.\d{3}\b(?!\.\.\.)"), "<score>"),  # another weight is no other example
 ]
 
 

@@ -176,7 +176,7 @@ def test_recall_filters() -> None:
 def test_recall_explains_and_gives_the_context_alone() -> None:
     run("record", "user", BUDGET)
     assert ask("recall", "budget", "--explain")["explanation"].startswith("1 memory for")
-    assert run("recall", "budget", "--explain").stdout.startswith("1 memories for 'budget'")
+    assert run("recall", "budget", "--explain").stdout.startswith("1 memory for 'budget'")
     assert run("recall", "budget", "--context").stdout.endswith("</memory_context>\n")
 
 
