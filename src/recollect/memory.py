@@ -20,6 +20,7 @@ from recollect.ports.reranker import Reranker
 from recollect.ports.store import Store
 from recollect.recall.techniques import configured
 from recollect.record.ids import id_maker
+from recollect.resting import Resting
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
 from recollect.tend.work import Counted, Outcome, Progress, Tender, rebuild_vectors, run_once
@@ -48,6 +49,7 @@ class Memory:
         self.embedder = embedder
         self.model = model
         self.reranker = reranker
+        self._resting = Resting()
         self._searched = Searched(store.active_space)
         _claim(store, embedder, self._searched)
         self.clock = clock
@@ -114,6 +116,7 @@ class Memory:
             self._searched,
             self.model,
             self.reranker,
+            self._resting,
         )
         return ScopedMemory(work, self._count, self._erased)
 

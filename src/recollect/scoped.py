@@ -172,7 +172,7 @@ class ScopedMemory:
         known_at: datetime | None = None,
         min_confidence: float = 0.0,
         context_tokens: int | None = None,
-        history: Sequence[str | Mapping[str, Any]] = (),
+        history: Sequence[str | Mapping[str, Any]] | None = (),
         techniques: Mapping[str, bool] | None = None,
         include: Sequence[str] = (),
         explain: bool = False,

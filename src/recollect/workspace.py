@@ -3,7 +3,7 @@
 import functools
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.store import Applied, UserStore
+from recollect.resting import Resting
 from recollect.settings import Settings
 
 P = ParamSpec("P")
@@ -63,6 +64,7 @@ class Workspace:
     searched: Searched
     model: LanguageModel | None = None
     reranker: Reranker | None = None
+    resting: Resting = field(default_factory=Resting)
 
     @property
     def space(self) -> Space | None:

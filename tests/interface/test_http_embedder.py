@@ -135,7 +135,7 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date_within_reason(
     server.script(
         Status(429, retry_after="7"), Status(429, retry_after=soon), Status(429, retry_after="86400")
     )
-    embedder.embed_query("x")
+    embedder.embed_passages(["x"])
     assert waits[0] == 7.0
     assert 10 < waits[1] <= 20
     assert waits[2] == 30.0

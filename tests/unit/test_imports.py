@@ -25,7 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "settings": {"errors", "model"},
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
-    "workspace": BASE | {"settings"},
+    "resting": set(),
+    "workspace": BASE | {"settings", "resting"},
     "record": KIT,
     "recall": KIT,
     "mine": KIT | {"record"},
@@ -33,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": BASE | {"keys"},
     "models": BASE,
     "scoped": CORE,
-    "memory": CORE | {"scoped", "wiring"},  # Memory.open asks the wiring for its ports
+    "memory": CORE | {"scoped", "wiring", "resting"},  # Memory.open asks the wiring for its ports
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
     "agent": EDGE,

@@ -37,6 +37,10 @@ def planned(query: str, *history: str) -> QueryPlan:
         ("and that one, is it nice?", False),
         ("Is this one any better?", False),
         ("My budget?", False),
+        ("the wifi password?", True),
+        ("who is Otto?", True),
+        ("ROB-4471", True),
+        ("And last week?", False),
         ("", False),
     ],
 )
@@ -296,3 +300,15 @@ def test_a_long_prompt_is_planned_in_linear_time(piece: str) -> None:
 )
 def test_who_asks_for_advice_likes_what_it_is_about(question: str, expected: str | None) -> None:
     assert plan(question, now=NOW).preference == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("What did you suggest last week?", "said"),
+        ("Can you suggest what I did last week?", "happened"),
+        ("Could you recommend something like last week?", "happened"),
+    ],
+)
+def test_a_request_is_nothing_that_was_said(question: str, kind: str) -> None:
+    assert [hint.kind for hint in planned(question).times] == [kind]

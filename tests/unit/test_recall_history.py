@@ -97,9 +97,7 @@ def test_very_long_histories_are_looked_at_from_the_end(derek: ScopedMemory) -> 
     assert contents(derek.recall("And how much?", history=history, threshold=2)) == [KAYAK]
 
 
-@pytest.mark.parametrize(
-    "history", ["a text", {"role": "user"}, 7, None, b"bytes", [1], [None], [["a"]], {"a"}]
-)
+@pytest.mark.parametrize("history", ["a text", {"role": "user"}, 7, b"bytes", [1], [None], [["a"]], {"a"}])
 def test_a_history_of_something_else_is_refused(derek: ScopedMemory, history: Any) -> None:
     with pytest.raises(Invalid, match="history"):
         derek.recall("tea", history=history)

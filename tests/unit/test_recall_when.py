@@ -36,7 +36,7 @@ def test_what_was_said_then_is_a_filter(told: ScopedMemory) -> None:
 def test_a_time_in_which_nothing_was_said_is_left_aside(told: ScopedMemory) -> None:
     query = "What did I tell you in January about the kayak?"
     assert set(contents(told.recall(query))) == {KAYAK, NEW}
-    assert "nothing was: searched without the time" in note(told, query)
+    assert "which matched nothing: searched without the time" in note(told, query)
 
 
 def test_what_was_said_today(derek: ScopedMemory, clock: ManualClock) -> None:

@@ -16,6 +16,9 @@ from recollect.models._retry import Patience, checked
 from recollect.models._vectors import mean, unit, well_formed
 from recollect.ports.embedder import Vectors
 
+QUESTION_SECONDS = 5.0
+"""How long a question's vector may take, attempts included: somebody waits, and words find something too."""
+
 
 class HttpEmbedder:
     """The `Embedder` port over POST {base_url}/embeddings. Safe in any thread.
@@ -75,20 +78,20 @@ class HttpEmbedder:
         return self._embed(texts, self._passage_prefix)
 
     def embed_query(self, text: str) -> Vectors:
-        return self._embed([text], self._query_prefix)[0]
+        return self._embed([text], self._query_prefix, QUESTION_SECONDS)[0]
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
         self._endpoint.close()
 
-    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
+    def _embed(self, texts: Sequence[str], prefix: str, within: float | None = None) -> Vectors:
         if not texts:
             return np.empty((0, self.space.dimensions), np.float32)
         pieces = [split(well_formed(text), self._max_chars) for text in texts]
         # Servers refuse an empty input; a space they take.
         flat = [(prefix + piece) or " " for of_text in pieces for piece in of_text]
         batches = [flat[i : i + self._batch_size] for i in range(0, len(flat), self._batch_size)]
-        rows = np.concatenate([self._batch(batch) for batch in batches])
+        rows = np.concatenate([self._batch(batch, within) for batch in batches])
         ends = np.cumsum([len(of_text) for of_text in pieces])[:-1]
         return np.stack(
             [
@@ -97,8 +100,8 @@ class HttpEmbedder:
             ]
         )
 
-    def _batch(self, batch: list[str]) -> Vectors:
-        answer = self._endpoint.post({"model": self._model, "input": batch, **self._extra})
+    def _batch(self, batch: list[str], within: float | None) -> Vectors:
+        answer = self._endpoint.post({"model": self._model, "input": batch, **self._extra}, within)
         rows = parse(answer, len(batch))
         with self._lock:
             if self._dimensions is None:

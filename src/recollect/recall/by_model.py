@@ -28,6 +28,9 @@ def rewritten(
     if model is None:
         report.problem(f"Not used without a language model: {', '.join(wanted)} (set RECOLLECT_MODEL).")
         return plan, []
+    if reason := work.resting.reason("model"):
+        report.problem(reason)
+        return plan, []
     end = monotonic() + work.settings.model_timeout  # somebody waits for all of it together
 
     def tried(name: str, ask: Callable[[float], T]) -> T | None:
@@ -35,7 +38,8 @@ def rewritten(
             return None
         with report.step(name):
             try:
-                return ask(max(0.001, end - monotonic()))
+                with work.resting.after_slow_failure("model", f"Without {name}"):
+                    return ask(max(0.001, end - monotonic()))
             except Exception as error:  # noqa: BLE001 - whatever a model does, recall answers
                 report.problem(f"Without {name}: {str(error) or type(error).__name__}")
                 return None

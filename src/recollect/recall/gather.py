@@ -21,6 +21,8 @@ FEWER = 20
 """How many candidates each search beside the main one adds."""
 ANYTHING = -1.0
 """A threshold that nothing is below."""
+EMBEDDED = 4000
+"""The most characters of a question that are embedded: a model's window or two."""
 FARTHER = 0.5
 """How much of a match by words counts with each relation between it and the question."""
 
@@ -110,9 +112,17 @@ def embed_query(work: Workspace, query: str) -> tuple[Vector | None, str | None]
     try:
         if not work.searched.ours and (problem := work.searched.problem(work.embedder.space)):
             return None, problem
-        return usable(work.embedder.embed_query(query), (work.embedder.space.dimensions,)), None
+        if reason := work.resting.reason("embedder"):
+            return None, reason
+        with work.resting.after_slow_failure("embedder", "Recalled by words only"):
+            return usable(work.embedder.embed_query(_ends(query)), (work.embedder.space.dimensions,)), None
     except Exception as error:  # noqa: BLE001 - whatever an embedder does, recall answers
         return None, f"Recalled by words only: {str(error) or type(error).__name__}"
+
+
+def _ends(query: str) -> str:
+    """What is embedded of it: of a very long one its beginning and its end, where questions stand."""
+    return query if len(query) <= EMBEDDED else f"{query[: EMBEDDED // 2]}\n{query[-EMBEDDED // 2 :]}"
 
 
 def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
@@ -125,7 +135,7 @@ def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, re
         if filter != asked.filter:
             step.notes.append("only what was said " + ", ".join(hint.phrase for hint in hints))
             if not candidates:
-                step.notes.append("nothing was: searched without the time")
+                step.notes.append("which matched nothing: searched without the time")
                 filter, candidates = asked.filter, search(searches.main, asked.filter, limit, least)
         merged.add(candidates)
         for hint in hints if filter == asked.filter else ():

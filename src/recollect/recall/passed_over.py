@@ -54,7 +54,7 @@ def _reason(record: Record, chunk: Candidate, asked: Asked) -> str:
     if reason := _not_in_force(values, filter) or _not_asked_for(values, record.kind, filter):
         return reason
     if chunk.text == 0 and chunk.similarity is not None and chunk.similarity < asked.threshold:
-        return f"its similarity {chunk.similarity:.2f} is below the threshold {asked.threshold}"
+        return f"its similarity {chunk.similarity:.3f} is below the threshold {asked.threshold}"
     return "others were nearer"
 
 

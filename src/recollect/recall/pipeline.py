@@ -17,7 +17,7 @@ from recollect.recall.included import related_names
 from recollect.recall.passed_over import passed_over
 from recollect.recall.query import QueryPlan, plan
 from recollect.recall.question import Asked, Question, checked
-from recollect.recall.render import render
+from recollect.recall.render import rendered
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
 from recollect.workspace import Workspace
@@ -44,7 +44,7 @@ def recall(work: Workspace, question: Question) -> Recollection:
         except StoreError as error:
             report.problem(f"Nothing recalled: {error}")
         report.add(answer.report)
-    order = reranked(work.reranker, asked, answer.hits, report)
+    order = reranked(work, asked, answer.hits, report)
     hits, rest = order[: asked.top_k], order[asked.top_k :]
     if asked.explain:
         answer.left_out += [
@@ -52,8 +52,15 @@ def recall(work: Workspace, question: Question) -> Recollection:
             for place, hit in enumerate(rest[:BEYOND], asked.top_k + 1)
         ]
     with report.step("render") as step:
-        context = render(hits, asked.context_tokens)
-        step.found = len(hits)
+        context, told = rendered(hits, asked.context_tokens)
+        step.found = len(told)
+    if asked.explain:
+        known = {hit.id for hit in told}
+        answer.left_out += [
+            LeftOut(hit.id, hit.kind, hit.score, "it is a hit, but the block has no room for it")
+            for hit in hits
+            if hit.id not in known
+        ]
     return Recollection(
         query=asked.query,
         hits=tuple(hits),

@@ -12,7 +12,7 @@ from recollect.text.sentences import sentences
 from recollect.text.times import TimePhrase, time_phrases
 
 SHORT = 20
-"""A question of no more characters leans on what was said before it."""
+"""A question of no more characters leans on what was said before it, unless it names its subject."""
 LOOK_BACK = 3
 """How many of the user's last messages it may lean on."""
 TERMS_EACH = 6
@@ -98,6 +98,10 @@ _VAGUE = re.compile(
     r"(?:one|other|same)|why not|which one|it|that|this|those|these|them|they|he|she|him|her|there|then)\b",
     re.IGNORECASE,
 )
+_PARTICULAR = re.compile(r"\d|(?<=\S )[A-Z]|^[A-Z]{2,}\b")
+_TIME_WORDS = frozenset(
+    ("last", "next", "week", "weekend", "month", "year", "day", "today", "tomorrow", "tonight", "yesterday")
+)
 _AMOUNT = re.compile(r"how (?:much|many)\b", re.IGNORECASE)  # the thing itself is one more word
 _FILLERS = STOP_WORDS | frozenset(
     re.findall(
@@ -116,10 +120,16 @@ def is_self_contained(query: str) -> bool:
     """Whether it can be understood without what was said before it."""
     text = query.strip()
     if len(text) <= SHORT:
-        return False
+        return _VAGUE.search(text) is None and _says_enough(text)
     if _VAGUE.search(text[:LOOKED_AT]) is None:
         return True
     return len(_content(text[:LOOKED_AT])) > (1 if _AMOUNT.match(text) else VAGUE_TERMS)
+
+
+def _says_enough(text: str) -> bool:
+    """Whether a short question names what it is about: by two words of its own, a name or a code."""
+    content = [word for word in _content(text) if word not in _TIME_WORDS]
+    return bool(content) and (len(content) > 1 or _PARTICULAR.search(text) is not None)
 
 
 def key_terms(history: Sequence[str], *, besides: str) -> tuple[str, ...]:
@@ -211,13 +221,18 @@ _SAYING = re.compile(
     r"us)\b)",
     re.IGNORECASE,
 )
+_MODAL = re.compile(r"\b(?:can|could|should|would|will|shall|may|might|please)\s*$", re.IGNORECASE)
 _OTHER_SUBJECT = re.compile(r"\b(?:i|we|he|she|they|it|that|who|which|where|when)\b", re.IGNORECASE)
 _OPENING = re.compile(r"(?:^|[.?!\n])\s{0,3}(?:(?:so|and|but|ok|hi|hey)\b,? ?){0,2}$", re.IGNORECASE)
 _SUBJECT_ONLY = re.compile(r"[\s,]*(?:(?:did|have|had|were|what|which|when) ){0,2}$", re.IGNORECASE)
 
 
 def _hint(text: str, phrase: TimePhrase) -> TimeHint:
-    said = any(_belongs(text, verb, phrase) for verb in _SAYING.finditer(text))
+    said = any(
+        _belongs(text, verb, phrase)
+        for verb in _SAYING.finditer(text)
+        if not _MODAL.search(text[: verb.start()])
+    )
     return TimeHint(phrase.since, phrase.until, phrase.phrase, "said" if said else "happened", phrase.soft)
 
 

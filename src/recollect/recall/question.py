@@ -36,7 +36,7 @@ class Question:
     """What is asked of recall. None stands for the settings' or the scope's own."""
 
     query: str
-    history: Sequence[str | Mapping[str, Any]] = ()
+    history: Sequence[str | Mapping[str, Any]] | None = ()
     top_k: int | None = None
     kinds: Sequence[str] | None = None
     threshold: float | None = None
@@ -84,7 +84,8 @@ def checked(work: Workspace, question: Question) -> Asked:
         check_whole("context_tokens", question.context_tokens)
     if question.threshold is not None:
         check_number("threshold", question.threshold)
-    messages = [_message(item) for item in _listed(question.history)[-HISTORY_LIMIT:]]
+    history = () if question.history is None else _listed(question.history)
+    messages = [_message(item) for item in history[-HISTORY_LIMIT:]]
     on = configured(settings.techniques)
     return Asked(
         query=question.query,

@@ -4,23 +4,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.model.recollection import Hit
-from recollect.ports.reranker import Reranker
 from recollect.recall.question import Asked
 from recollect.recall.report import Report
+from recollect.workspace import Workspace
 
 RERANKED = 20
 """How many of the best are put in a new order."""
 
 
-def reranked(reranker: Reranker | None, asked: Asked, hits: Sequence[Hit], report: Report) -> list[Hit]:
+def reranked(work: Workspace, asked: Asked, hits: Sequence[Hit], report: Report) -> list[Hit]:
     """The hits, the first of them in the reranker's order; in their own when it fails. Its relevance is
     one more signal; the score stays what it was, since rerankers have scales of their own."""
+    reranker = work.reranker
     if reranker is None or "rerank" not in asked.on or len(hits) < 2:
+        return list(hits)
+    if reason := work.resting.reason("reranker"):
+        report.problem(reason)
         return list(hits)
     first, rest = hits[:RERANKED], hits[RERANKED:]
     with report.step("rerank") as step:
         try:
-            relevance = reranker.rerank(asked.query, [hit.excerpt for hit in first])
+            with work.resting.after_slow_failure("reranker", "Not reranked"):
+                relevance = reranker.rerank(asked.query, [hit.excerpt for hit in first])
             judged = [
                 replace(hit, signals={**hit.signals, "rerank": float(value)})
                 for hit, value in zip(first, relevance, strict=True)

@@ -106,6 +106,8 @@ def read(path: Path) -> tuple[list[dict[str, Any]], str]:
         raise Invalid(f"{path} cannot be read: {error}") from None
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):  # pyright: ignore[reportUnknownVariableType]
         raise Invalid(f"{path} is not a list of objects.")
+    if not found:
+        raise Invalid(f"{path} holds no questions.")
     return found, hashlib.sha256(text).hexdigest()  # pyright: ignore[reportUnknownVariableType]
 
 

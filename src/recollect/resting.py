@@ -1,0 +1,39 @@
+"""What failed slowly a moment ago is not waited for again at once."""
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+SLOW = 0.5
+"""Seconds after which a failure is worth avoiding."""
+REST = 30.0
+"""Seconds for which it is avoided."""
+
+
+class Resting:
+    """Which of the services that recall can do without are left alone for now."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._until: dict[str, tuple[float, str]] = {}
+
+    def reason(self, name: str) -> str | None:
+        """Why the service is not asked now; None when it may be."""
+        with self._lock:
+            until, reason = self._until.get(name, (0.0, ""))
+        left = until - self._now()
+        return f"{reason} It is asked again in {left:.0f} s." if left > 0 else None
+
+    @contextmanager
+    def after_slow_failure(self, name: str, what: str) -> Generator[None]:
+        """Leave the service alone for a while if it fails in here, and not at once."""
+        begun = self._now()
+        try:
+            yield
+        except Exception as error:
+            if self._now() - begun >= SLOW:
+                with self._lock:
+                    self._until[name] = (self._now() + REST, f"{what}: {error or type(error).__name__}")
+            raise
