@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.model.search import Filter
 from recollect.recall.query import Anchor, TimeHint
-from recollect.recall.window import anchored, narrowed, past, windows
+from recollect.recall.window import AROUND, anchored, narrowed, past, windows
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -39,27 +39,28 @@ def test_plans_and_what_has_no_bounds_are_no_times_to_look_at() -> None:
 
 @given(st.lists(hints))
 def test_a_window_holds_the_time_it_is_made_of(given: list[TimeHint]) -> None:
-    assert len(windows(given, NOW)) == len(given)
-    for one, window in zip(given, windows(given, NOW), strict=True):
-        if one.since is not None:
-            assert window.since <= one.since
-        if one.until is not None:
-            assert window.until >= one.until
-        else:
-            assert window.until > NOW
+    for one in given:
+        named, *around = windows([one], NOW)
+        assert named.worth == 1
+        assert (one.since or named.since, one.until or named.until) == (named.since, named.until)
+        assert one.until is not None or named.until > NOW
+        assert len(around) == (one.since is not None and one.until is not None)
+        assert all(w.since <= named.since and named.until <= w.until and w.worth < 1 for w in around)
 
 
 def test_a_time_named_by_its_distance_has_more_room() -> None:
-    (near,) = windows([hint(-14, -7, "last week")], NOW)
-    assert near == (day(-14 - 8), day(-7 + 8))
-    (dated,) = windows([hint(-14, -7, "in the first week of May")], NOW)
-    assert dated == (day(-16), day(0))
+    week, near = windows([hint(-14, -7, "last week")], NOW)
+    assert week == (day(-14), day(-7), 1.0)
+    assert near == (day(-14 - 8), day(-7 + 8), AROUND)
+    _, dated = windows([hint(-14, -7, "in the first week of May")], NOW)
+    assert dated == (day(-16), day(0), AROUND)
 
 
 def test_dates_end_somewhere() -> None:
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     for phrase in ("2024 years ago", "in the first year"):
-        assert windows([TimeHint(first, last, phrase, "happened")], NOW) == [(first, last)]
+        found = windows([TimeHint(first, last, phrase, "happened")], NOW)
+        assert found == [(first, last, 1.0), (first, last, AROUND)]
 
 
 def test_only_what_was_said_then_is_a_filter() -> None:

@@ -37,10 +37,11 @@ class Found(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A time that the question names, with some room around it."""
+    """A time that the question names, or the room around one, which is worth less."""
 
     since: datetime
     until: datetime
+    worth: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def _by_record(found: Sequence[Found], weighing: Weighing) -> dict[str, _Best]:
         near = chunk.similarity
         semantic = 0.0 if near is None or near < 0 else near if near < 1 else 1.0
         text = chunk.text / (chunk.text + HALF_TEXT)
-        in_time = 1.0 if weighing.windows and _inside(chunk.at, weighing.windows) else 0.0
+        in_time = _in_time(chunk.at, weighing.windows) if weighing.windows else 0.0
         base = share * semantic + (1 - share) * text + IN_TIME * in_time
         known = best.get(chunk.owner)
         if known is None or base > known.base:
@@ -126,8 +127,8 @@ def _by_record(found: Sequence[Found], weighing: Weighing) -> dict[str, _Best]:
     return best
 
 
-def _inside(at: datetime, windows: Sequence[Window]) -> bool:
-    return any(window.since <= at < window.until for window in windows)
+def _in_time(at: datetime, windows: Sequence[Window]) -> float:
+    return max((window.worth for window in windows if window.since <= at < window.until), default=0.0)
 
 
 def _by_rank(best: Mapping[str, _Best]) -> dict[str, _Best]:

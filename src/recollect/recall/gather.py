@@ -140,7 +140,7 @@ def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, re
         merged.add(candidates)
         for hint in hints if filter == asked.filter else ():
             then = replace(filter, since=hint.since, until=hint.until)
-            merged.add(search(searches.main, then, FEWER, of_time), "times")
+            merged.add(search(searches.main, then, FEWER, ANYTHING), "times")
             step.notes.append(f"times: {hint.phrase}")
         for sought in searches.others:
             merged.add(search(sought, filter, FEWER, least), sought.path)

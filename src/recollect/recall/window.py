@@ -14,6 +14,8 @@ _EVER, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _RELATIVE = re.compile(r"\b(?:ago|last|past|yesterday|this|recent|previous|earlier|couple)\b", re.IGNORECASE)
 _TOLD_BEFORE, _TOLD_AFTER = 2 * _DAY, 7 * _DAY
 """How long before and after a date something is told that happened on it."""
+AROUND = 0.6
+"""What the room around a time is worth."""
 _AROUND = 3 * _DAY
 """What "when I moved" covers on both sides of the day on which that was told."""
 
@@ -31,17 +33,16 @@ def past(hints: Iterable[TimeHint], now: datetime) -> list[TimeHint]:
 
 
 def windows(hints: Iterable[TimeHint], now: datetime) -> list[Window]:
-    """With room on both sides: a time named by its distance is loosely meant, and what happened on a date
-    is told later."""
+    """Each with room on both sides: a time named by its distance is loosely meant, and what happened on a
+    date is told later."""
     found: list[Window] = []
     for hint in hints:
-        if hint.since is None or hint.until is None:
-            found.append(Window(hint.since or _EVER, hint.until or now + _DAY))
-        elif _RELATIVE.search(hint.phrase):
-            width = hint.until - hint.since + _DAY
-            found.append(Window(_moved(hint.since, -width), _moved(hint.until, width)))
-        else:
-            found.append(Window(_moved(hint.since, -_TOLD_BEFORE), _moved(hint.until, _TOLD_AFTER)))
+        found.append(Window(hint.since or _EVER, hint.until or now + _DAY))
+        if hint.since is not None and hint.until is not None:
+            before, after = _TOLD_BEFORE, _TOLD_AFTER
+            if _RELATIVE.search(hint.phrase):
+                before = after = hint.until - hint.since + _DAY
+            found.append(Window(_moved(hint.since, -before), _moved(hint.until, after), AROUND))
     return found
 
 
