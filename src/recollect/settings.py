@@ -80,7 +80,7 @@ class Settings:
     """How many memories recall returns."""
     threshold: float = 0.1
     """The least similarity of a memory found by its meaning alone: 0 unrelated, 1 the same."""
-    candidates: int = 50
+    candidates: int = 40
     """How many candidates of each kind of search are weighed."""
     semantic_weight: float = 0.725
     """The share of meaning in the score; the rest is words."""

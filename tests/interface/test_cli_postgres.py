@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from recollect.stores.sql.migrate import HEAD
 from tests.contract.postgres import new_database
 from tests.interface.test_cli_frame import ask, failure, run
 
@@ -36,7 +37,7 @@ def test_made_used_checked_and_looked_after(db: str, server: str) -> None:
     assert "db create" in failure("list", "--db", db, code=3)["message"]
     assert ask("db", "path", "--db", db)["exists"] is False
     assert "db create" in run("doctor", "--db", db).stdout
-    assert ask("db", "migrate", "--db", db)["after"] == "0001"
+    assert ask("db", "migrate", "--db", db)["after"] == HEAD
     run("record", "user", "Xylophone lessons are on Monday", "--db", db)
     assert ask("recall", "xylophone", "--db", db)["hits"]
     assert ask("db", "check", "--db", db) == {

@@ -116,7 +116,7 @@ class Searcher:
 
     def snapshot(self, rows: UserRows, search: Search) -> Snapshot | None:
         """The user's chunks as of this transaction; None for a user with nothing stored."""
-        found = rows.all(_STATE)
+        found = rows.run_prepared(_STATE).mappings().all()  # nothing in it is sealed
         if not found:
             self._drop(rows.user)
             return None
