@@ -22,7 +22,7 @@ def judged(figures: dict[str, Any], limits: Limits) -> list[Target]:
     """Every figure that has a limit here."""
     targets = [
         *_recall_targets(figures, limits),
-        *_whole_targets(figures["whole"]),
+        *_whole_targets(figures["whole"], limits),
         *_found_targets(figures.get("found", {}), limits),
         *_record_targets(figures["record"], limits),
         *_start_targets(figures["startup"]),
@@ -51,10 +51,10 @@ def _recall_targets(figures: dict[str, Any], limits: Limits) -> Iterable[Target 
         )
 
 
-def _whole_targets(whole: dict[str, Any]) -> Iterable[Target | None]:
+def _whole_targets(whole: dict[str, Any], limits: Limits) -> Iterable[Target | None]:
     if "ratio_p50" in whole:
         name = f"whole recall p50 among {whole['rows']:,} rows, times embedding the question"
-        yield _at_most(name, whole["ratio_p50"], 2.0)
+        yield _at_most(name, whole["ratio_p50"], limits.whole)
 
 
 def _found_targets(found: dict[str, Any], limits: Limits) -> Iterable[Target | None]:

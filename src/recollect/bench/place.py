@@ -14,6 +14,7 @@ class Limits:
     recall_p95: float | None = None
     others: float
     chat: float | None = None
+    whole: float | None = None
     batches: float
     commits: float | None = None
     threads: float | None = None

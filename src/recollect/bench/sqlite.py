@@ -35,7 +35,9 @@ _WRITTEN = ("turns", "chunks", "vectors", _TEXTS)
 class SqlitePlace:
     """Implements `place.Place`."""
 
-    limits = Limits(recall_p50=2, recall_p95=3, others=1.5, chat=1.3, batches=0.5, commits=0.8, threads=3)
+    limits = Limits(
+        recall_p50=2, recall_p95=3, others=1.5, chat=1.3, whole=2, batches=0.5, commits=0.8, threads=3
+    )
     approximate = False
 
     def __init__(self, folder: Path) -> None:
