@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from recollect.model.search import Candidate, Filter, Search
 from recollect.ports.store import UserView
 from recollect.recall import entities
-from recollect.recall.fuse import Found, Window
+from recollect.recall.fuse import HALF_TEXT, Found, Window
 from recollect.recall.query import Anchor, QueryPlan, TimeHint
 from recollect.recall.question import Asked
 from recollect.recall.report import Report
@@ -185,7 +185,7 @@ def _hints(asked: Asked, searches: Searches, search: _Searching) -> list[TimeHin
 
 
 def _strength(chunk: Candidate) -> float:
-    return (chunk.similarity or 0.0) + chunk.text / (chunk.text + 20)
+    return (chunk.similarity or 0.0) + chunk.text / (chunk.text + HALF_TEXT)
 
 
 def _related(view: UserView, asked: Asked) -> list[entities.Related]:

@@ -18,10 +18,6 @@ SHORTEST = 40
 """Tokens that must be left for a memory to be cut to them; with fewer it is left out."""
 
 
-def render(hits: Sequence[Hit], token_budget: int) -> str:
-    return rendered(hits, token_budget)[0]
-
-
 def rendered(hits: Sequence[Hit], token_budget: int) -> tuple[str, list[Hit]]:
     """The hits as one block within the budget, the strongest first and of equals the newest; nothing when
     there are none; and which of them it holds. One that is too long is cut, or left out when hardly

@@ -4,11 +4,11 @@ Each raises `ModelError` when there is no usable answer; the question as it was 
 to go on with. `within` is how many seconds all of it may take.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from recollect.ports.language_model import LanguageModel, as_data, prompt
+from recollect.ports.language_model import LanguageModel, Schema, as_data, prompt
 from recollect.ports.structured import structured
 from recollect.recall.prompts import (
     HYPOTHETICAL,
@@ -20,6 +20,8 @@ from recollect.recall.prompts import (
     SELF_QUERY_SCHEMA,
 )
 from recollect.recall.query import TimeHint
+
+T = TypeVar("T")
 
 HISTORY = 6
 """How many messages before the question the model gets to read."""
@@ -40,31 +42,17 @@ def rewrite(model: LanguageModel, query: str, history: Sequence[str], *, within:
     if not history or len(query) > MOST_TEXT:
         return query
     said = "\n".join(as_data(message[:MOST_TEXT]) for message in history[-HISTORY:])
-    found, _ = structured(
-        model,
-        prompt(REWRITE, f"Said before:\n{said}\n\nQuestion: {as_data(query[:MOST_TEXT])}"),
-        REWRITE_SCHEMA,
-        lambda answer: _not_blank(answer["question"]),
-        source="memory_query",
-        max_tokens=MAX_TOKENS,
-        within=within,
-    )
-    return found
+    asked = f"Said before:\n{said}\n\nQuestion: {as_data(query[:MOST_TEXT])}"
+    return _answered(model, REWRITE, asked, REWRITE_SCHEMA, lambda a: _not_blank(a["question"]), within)
 
 
 def hypothetical(model: LanguageModel, query: str, *, within: float | None = None) -> str:
     """A passage that would answer the question, to search by: answers look more like one another than like
     their question."""
-    found, _ = structured(
-        model,
-        prompt(HYPOTHETICAL, f"Question: {as_data(query[:MOST_TEXT])}"),
-        HYPOTHETICAL_SCHEMA,
-        lambda answer: _not_blank(answer["passage"]),
-        source="memory_query",
-        max_tokens=MAX_TOKENS,
-        within=within,
+    asked = f"Question: {as_data(query[:MOST_TEXT])}"
+    return _answered(
+        model, HYPOTHETICAL, asked, HYPOTHETICAL_SCHEMA, lambda a: _not_blank(a["passage"]), within
     )
-    return found
 
 
 def self_query(
@@ -78,14 +66,20 @@ def self_query(
     """The question without the time it names, and that time, from the user's day `now` in their `zone`."""
     today = now.astimezone(zone)
     asked = f"Asked on {today:%A, %Y-%m-%d}.\nQuestion: {as_data(query[:MOST_TEXT])}"
+    return _answered(model, SELF_QUERY, asked, SELF_QUERY_SCHEMA, lambda a: _narrowed(a, query, zone), within)
+
+
+def _answered(
+    model: LanguageModel,
+    instructions: str,
+    asked: str,
+    schema: Schema,
+    read: Callable[[dict[str, Any]], T],
+    within: float | None,
+) -> T:
+    messages = prompt(instructions, asked)
     found, _ = structured(
-        model,
-        prompt(SELF_QUERY, asked),
-        SELF_QUERY_SCHEMA,
-        lambda answer: _narrowed(answer, query, zone),
-        source="memory_query",
-        max_tokens=MAX_TOKENS,
-        within=within,
+        model, messages, schema, read, source="memory_query", max_tokens=MAX_TOKENS, within=within
     )
     return found
 

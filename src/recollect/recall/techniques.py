@@ -2,6 +2,7 @@
 `techniques`, for one by its argument of that name."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from recollect.errors import Invalid, SettingsError
 from recollect.limits import shown
@@ -47,6 +48,7 @@ def switched(on: frozenset[str], switches: Mapping[str, bool]) -> frozenset[str]
     }
 
 
+@lru_cache(maxsize=16)  # every recall asks
 def configured(text: str) -> frozenset[str]:
     """What is on by the setting."""
     try:
