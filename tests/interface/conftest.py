@@ -1,4 +1,4 @@
-"""A server for the commands on PostgreSQL."""
+"""A server for the commands on PostgreSQL, and a clock that nobody waits for."""
 
 from collections.abc import Iterator
 
@@ -12,3 +12,9 @@ def server() -> Iterator[str]:
 
     with started() as address:
         yield address
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """What a client would have slept."""
+    return []

@@ -28,12 +28,6 @@ def server() -> Generator[OpenAIServer]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """What the model would have slept."""
-    return []
-
-
-@pytest.fixture
 def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
     made = ChatModel(server.base_url, "a-model", api_key=KEY, attempts=4, sleep=waits.append)
     yield made

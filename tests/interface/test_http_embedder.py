@@ -42,12 +42,6 @@ def server() -> Generator[OpenAIServer]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """What the embedder would have slept."""
-    return []
-
-
-@pytest.fixture
 def embedder(server: OpenAIServer, waits: list[float]) -> Generator[HttpEmbedder]:
     made = HttpEmbedder(server.base_url, "a-model", api_key=KEY, attempts=4, batch_size=3, sleep=waits.append)
     yield made

@@ -28,12 +28,6 @@ def server() -> Generator[OpenAIServer]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """What a reranker would have slept."""
-    return []
-
-
-@pytest.fixture
 def http(server: OpenAIServer, waits: list[float]) -> Generator[HttpReranker]:
     made = HttpReranker(server.base_url, "a-reranker", api_key=KEY, attempts=4, sleep=waits.append)
     yield made
