@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, text, true, update
+from sqlalchemy import Connection, delete, func, or_, select, text, true, update
 
 from recollect.errors import StoreCorrupt
 from recollect.model.records import SEARCHABLE
@@ -41,6 +41,15 @@ class SqlStore(SpaceKeeper):
         page = select(name).order_by(name).limit(PAGE)
         with self._backend.read() as connection:
             return list(connection.execute(page.where(name > last)).scalars())
+
+    @only_reads
+    def users_unmined(self, now: datetime) -> list[str]:
+        table = schema.conversations
+        due = or_(table.c.mining_after.is_(None), table.c.mining_after <= encode_time(now))
+        with self._backend.read() as connection:
+            return list(
+                connection.execute(select(table.c.user_id).where(schema.unmined, due).distinct()).scalars()
+            )
 
     # Text index
 
@@ -161,7 +170,8 @@ class SqlStore(SpaceKeeper):
             waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting, living)
             rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
-        return {"rows": rows, **self._backend.stats()}
+            mining = _mining(connection)
+        return {"rows": rows, "mining": mining, **self._backend.stats()}
 
     @only_reads
     def check(self) -> list[str]:
@@ -183,6 +193,19 @@ _FIRST_LEASE = text(
     "INSERT INTO leases (name, holder, until) VALUES (:name, :holder, :until) ON CONFLICT DO NOTHING"
 )
 _UNSCRUBBED = select(schema.erasures).where(schema.erasures.c.erased > schema.erasures.c.scrubbed)
+
+
+def _mining(connection: Connection) -> dict[str, Any]:
+    """How many conversations are not mined to their end, and why mining failed, how often."""
+    table = schema.conversations
+    waiting = select(func.count()).select_from(table).where(schema.unmined)
+    failed = (
+        select(table.c.mining_problem, func.count())
+        .where(schema.unmined, table.c.mining_problem.is_not(None))
+        .group_by(table.c.mining_problem)
+    )
+    problems = {str(problem): int(count) for problem, count in connection.execute(failed)}
+    return {"waiting": connection.execute(waiting).scalar_one(), "problems": problems}
 
 
 def _mark(connection: Connection, key: str) -> int:
