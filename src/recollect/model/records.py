@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from recollect.model.scope import GLOBAL
 
@@ -309,6 +309,23 @@ class AuditEntry(Record):
     channel: str = GLOBAL
     agent: str | None = None
     conversation: str | None = None
+
+
+MINED = "mined"
+"""Where the metadata of a mined record keeps what it was made of."""
+
+
+def mined(record: Record) -> Json:
+    """What mining knows of a record: when it was said, what it is about. Nothing of one that was given."""
+    found: object = record.metadata.get(MINED)
+    return cast(Json, found) if isinstance(found, Mapping) else {}
+
+
+def noted(record: Record, changed: Json) -> Json:
+    """The metadata of a mined record, with more or other things known of it; None takes one out."""
+    known = {**mined(record), **changed}
+    kept = {name: value for name, value in known.items() if value is not None}
+    return {**record.metadata, MINED: kept}
 
 
 MEMORY_TYPES: tuple[type[MemoryRecord], ...] = (Fact, Procedure, Episode, Reflection)

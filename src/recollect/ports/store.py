@@ -129,8 +129,9 @@ class UserView(Protocol):
         turns it cites, `about` the entities, `keys` what an entity is known by."""
         ...
 
-    def unmined(self, limit: int | None = None) -> list[Conversation]:
-        """Conversations with turns past what was mined, those that wait longest first."""
+    def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
+        """Conversations with turns past what was mined, those that wait longest first; with `now` only
+        those that may be mined by then."""
         ...
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...

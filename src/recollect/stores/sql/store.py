@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, or_, select, text, true, update
+from sqlalchemy import Connection, delete, func, select, text, true, update
 
 from recollect.errors import StoreCorrupt
 from recollect.model.records import SEARCHABLE
@@ -13,7 +13,7 @@ from recollect.model.scope import check_name
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
-from recollect.stores.sql.reading import texts
+from recollect.stores.sql.reading import may_be_mined, texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
 from recollect.stores.sql.user_store import PAGE, SqlUserStore
@@ -44,12 +44,9 @@ class SqlStore(SpaceKeeper):
 
     @only_reads
     def users_unmined(self, now: datetime) -> list[str]:
-        table = schema.conversations
-        due = or_(table.c.mining_after.is_(None), table.c.mining_after <= encode_time(now))
+        users = select(schema.conversations.c.user_id).where(schema.unmined, may_be_mined(now)).distinct()
         with self._backend.read() as connection:
-            return list(
-                connection.execute(select(table.c.user_id).where(schema.unmined, due).distinct()).scalars()
-            )
+            return list(connection.execute(users).scalars())
 
     # Text index
 

@@ -25,6 +25,7 @@ from recollect.stores.sql.reading import (
     beyond,
     conditions,
     linking,
+    may_be_mined,
     of_kind,
     ordered,
     records,
@@ -179,11 +180,12 @@ class SqlUserStore:
             return linking(UserRows(connection, self._user), link, targets)
 
     @only_reads
-    def unmined(self, limit: int | None = None) -> list[Conversation]:
+    def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
         table = schema.conversations
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            waiting = rows.select(table).where(schema.unmined).order_by(table.c.last_at, table.c.id)
+            waiting = rows.select(table).where(schema.unmined, *(() if now is None else (may_be_mined(now),)))
+            waiting = waiting.order_by(table.c.last_at, table.c.id)
             return records(rows, Conversation, rows.all(waiting.limit(limit)))
 
     def spend(self, spent: Sequence[Spent]) -> None:
