@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from recollect.mine.extracted import MentionType
 from recollect.mine.rules import lexicon as lx
-from recollect.mine.rules.grammar import Said
+from recollect.mine.rules.grammar import Said, retold
 
 VALUE_LIMIT = 80
 
@@ -42,7 +42,7 @@ _NAME = re.compile(r"(?:the )?((?:[A-Z][\w'&.-]*|[A-Z]+)(?:(?: (?:of|de|di|la|le
 def value(text: str) -> str:
     """Lower case, without articles and without what follows: "a dog since March" is dog."""
     cut = _TAIL.sub("", " " + text).strip(" .,!'\"")
-    return _ARTICLE.sub("", cut).lower()[:VALUE_LIMIT].strip()
+    return retold(_ARTICLE.sub("", cut)).lower()[:VALUE_LIMIT].strip()
 
 
 def name_at_start(text: str) -> str:
@@ -82,7 +82,9 @@ def facet(said: Said) -> Facet:
     no, rest, verb = said.negated, said.rest, said.verb
     negative = no or rest.lower().startswith("no ")
     match verb:
-        case _ if verb in LIKES and not (said.aux in ("would", "will")):
+        case _ if verb in LIKES and (said.form == "past" or said.aux in ("did", "would", "will", "had")):
+            return NONE
+        case _ if verb in LIKES:
             return Facet("likes", value(rest), denies=no, preference=True)
         case _ if verb in DISLIKES:
             return Facet("likes", value(rest), denies=not no, preference=True)
@@ -164,7 +166,9 @@ def _having(said: Said, denies: bool) -> Facet:
         return Facet("allergy", value(found[1] or found[2]), denies=denies)
     if said.verb == "keep" and not re.match(r"(?:\d|an? |two |three |four |five |some )", rest):
         return NONE
-    if said.verb == "have" and (said.aux in ("had", "used", "will", "going") or said.form == "past"):
+    if said.verb == "get" and not re.match(r"(?:an? |some |the |my |two |three |four |\d)", rest):
+        return NONE
+    if said.verb == "have" and (said.form == "ing" or said.aux in ("had", "used", "will", "going") or said.form == "past"):
         return NONE
     return _owned(rest, "drives" if said.verb == "drive" else "has", denies)
 

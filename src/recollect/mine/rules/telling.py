@@ -240,7 +240,9 @@ class Teller:
                     self._relate(mine["kin"], mine["which"], met.name)
                 return
             if met:
-                self._third(met, f"is {found['rest']}" if found["is"] else found["rest"], clause, sentence)
+                has = re.match(r"(?:been|had|got|gone|become|started|always) ", found["rest"])
+                verb = ("has " if has else "is ") if found["is"] else ""
+                self._third(met, f"{verb}{found['rest']}", clause, sentence)
             return
         if found := re.match(r"(?P<who>[Hh]er|[Hh]is) name(?:'s| is) (?:spelled |spelt )?(?P<name>[A-Z][\w-]+)", text):
             met = self.circle.meant(found["who"])
@@ -368,7 +370,7 @@ def _alone(predicate: str) -> str:
 
 
 def _looks_ahead(said: Said) -> bool:
-    if said.verb in ("book", "schedule", "reserve", "plan", "register"):
+    if said.verb == "plan" or (said.verb in ("book", "schedule", "reserve", "register") and " for " in said.rest):
         return True
     return not (said.form in ("past", "participle") or said.aux in ("was", "had", "did", "have", "used"))
 
