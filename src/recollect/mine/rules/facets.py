@@ -203,6 +203,10 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
         return Facet("diet", first, denies=no)
     if first in lx.STATUSES:
         return Facet("marital status" if first in ("married", "single", "divorced", "engaged") else first, first, True, no)
+    if found := re.match(r"(?:down to |up to |about )?(\d[\d.,]* ?(?:kilos?|kg|lbs|pounds|stone))\b", low):
+        return Facet("weight", found[1], True, no)
+    if found := re.match(r"(\d[\d.,]* ?(?:m|cm|metres|meters|feet|ft)\b.{0,12}) tall", low):
+        return Facet("height", found[1], True, no)
     if _AGE.match(rest):
         return Facet("age", value(rest.split(" ")[0]), True, no)
     if found := re.match(r"(?:originally )?from (?P<where>.+)", rest):
@@ -215,6 +219,19 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
     if (found := re.match(r"(?:living|staying) ", rest)) is None and (where := _IN.match(rest)) and first == "living":
         return _home(rest[where.end() :], no, said)
     return NONE
+
+
+def of_noun(noun: str, verb: str, rest: str) -> Facet:
+    """Of what is said of something the speaker has: my budget is, my favourite colour is."""
+    low = noun.lower()
+    if verb == "weighs":
+        return Facet(f"{retold(low)}'s weight", value(rest), True)
+    if verb not in ("is", "are", "isn't", "aren't"):
+        return NONE
+    head = re.split(r" (?:for|of|in|at|with|on|to) ", low)[0].split(" ")[-1]
+    favourite = re.match(r"(?:all-time )?favou?rite ", low) is not None
+    denies = verb.endswith("n't") or rest.lower().startswith("not ")
+    return Facet(retold(low).replace("favorite", "favourite"), value(rest), head in lx.SINGLE or favourite, denies, favourite)
 
 
 def _other(said: Said) -> Facet:

@@ -33,6 +33,9 @@ class Sentence(NamedTuple):
             text = text.replace(chr(_MASK + number), quote)
         return text.replace(_DOT, ".")
 
+    def is_masked(self, text: str) -> bool:
+        return _PRIVATE.search(text) is not None
+
 
 _MASK = 0xE000
 _MASKS = 64
@@ -66,12 +69,25 @@ _JOINT = re.compile(
     r"|,?\s+(?:but|yet)\s+(?!not\b|only\b|also\b|rather\b)"
     r"|,?\s+(?:and then|and so|and now|and also|and|so|plus|then)\s+"
     r"(?=(?:I|my|we|our|she|he|his|her|they|it)\b(?! and I\b)|(?:I|we|she|he|it|they)')"
-    r"|,?\s+(?:because|since|although|though|even though|whereas|whilst|while|which is why)\s+"
+    r"|,?\s+(?:and\s+)(?=[A-Z][a-z]+ (?:is|isn't|can't|doesn't|has|lives|works|loves|likes|hates|never)\b)"
+    r"|,\s+(?=[a-z][a-z ]{2,40} (?:is|are|makes?) (?:much |more |so |really |not )*(?:my|me)\b)"
+    r"|,\s+(?:since|while|as)\s+(?=(?:I|my|we|our|he|she|they|it|the)\b)"
+    r"|,?\s+(?:because|although|though|even though|whereas|which is why)\s+"
     r"(?=(?:I|my|we|our|he|she|they|it|the)\b)"
     r"|,\s+(?=(?:I|my|we|our|she|he|his|her)\b|(?:I|we|she|he)'|never )"
     r"|,\s+(?:and|but|so|then)\s+(?=(?:no|please|now)\b)|\s+(?=I mean\b)"
 )
 _AND_VERB = re.compile(r",? and (?:then )?(?:also )?(?:just )?([a-z]+)\b")
+_TIME_FIRST = re.compile(
+    r"(?:(?:[Ss]o|[Aa]nd|[Bb]ut|[Aa]lso|[Oo]h|[Ww]ell|[Bb]y the way|BTW|[Bb]tw|[Aa]nyway),? )?(?P<time>(?:[Ii]n (?!fact|addition|case|"
+    r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|[Dd]uring |[Ll]ast |[Nn]ext |"
+    r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|[Tt]oday|[Tt]omorrow|"
+    r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|context|the record|what)|"
+    r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|night)?)"
+    r"[^,:.?!]{0,60}?)(?:[,:] | )(?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b(?! (?:was|lived|worked|had|studied|moved) [^,]{0,40}, ))"
+)
+_COLON = re.compile(r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note): "
+                    r"(?=(?:I|my|we|our)\b)", re.IGNORECASE)  # fmt: skip
 _STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
 _SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
@@ -118,8 +134,10 @@ def _told(text: str) -> str:
             continue
         bullet = _BULLET.match(line)
         kept.append(_SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip())
-        if ("\n" in text or ":" in line) and m.WORKED_ON.search(line):
-            colon = kept[-1].find(":")
+        if ("\n" in text or ":" in line) and (asks := m.WORKED_ON.search(kept[-1])):
+            colon = kept[-1].find(":", asks.start())
+            if colon < 0 and "\n" not in text:
+                continue
             kept[-1] = kept[-1] if colon < 0 else kept[-1][:colon]
             break
     return "\n".join(kept)
@@ -171,21 +189,23 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         head = sentence[: inside.start()]
         yield Clause(sentence[inside.start() :].lstrip(" ,"), asked=True)
         sentence = head
-    elif asked or sentence.endswith("?") or supposed:
+    elif sentence.endswith("?") and not asked and not supposed:
+        *stated, last = _split(sentence)  # "I quit smoking, but the cough got worse?": only the end is asked
+        yield from stated
+        yield last._replace(asked=True)
+        return
+    if asked or supposed:
         yield Clause(sentence, asked=True)
         return
-    if supposed:
-        yield Clause(sentence, asked=True)
-        return
+    yield from _split(_ASIDE.sub("", sentence))
     for aside in _ASIDE.finditer(sentence):
         yield from _split(aside[1])
-    yield from _split(_ASIDE.sub("", sentence))
 
 
 def _split(sentence: str) -> Iterator[Clause]:
     corrects = m.CORRECTS.match(sentence)
     subject = ""
-    for piece in _JOINT.split(sentence):
+    for piece in _JOINT.split(_turned(sentence)):
         for part in _shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
             if clause is None:
@@ -198,11 +218,25 @@ def _split(sentence: str) -> Iterator[Clause]:
             yield clause
 
 
+def _turned(sentence: str) -> str:
+    """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
+    found = _TIME_FIRST.match(sentence)
+    if found is None:
+        return sentence
+    main = sentence[found.end() :]
+    joint = _JOINT.search(main)
+    end = joint.start() if joint else len(main.rstrip(" .!,"))
+    time = found["time"][0].lower() + found["time"][1:] if found["time"][:2] != "I " else found["time"]
+    return f"{main[:end]} {time}{main[end:]}"
+
+
 def _clause(text: str, corrects: bool) -> Clause | None:
     if corrects and (marked := m.CORRECTS.match(text)):
         text = text[marked.end() :]
     if led := m.LEAD.match(text):
         text = text[led.end() :]
+    if ": " in text and (colon := _COLON.match(text)):
+        text = text[colon.end() :]
     doubtful = False
     if hedge := m.HEDGES.match(text):
         text, doubtful = text[hedge.end() :], True
@@ -210,7 +244,7 @@ def _clause(text: str, corrects: bool) -> Clause | None:
     if len(text) < 3:
         return None
     asked = m.SUPPOSES.match(text) is not None or m.WITH_IF.search(text) is not None
-    return Clause(_with_subject(text), doubtful or m.HEDGED_INSIDE.search(text) is not None, corrects, asked)
+    return Clause(_with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked)
 
 
 def _with_subject(text: str) -> str:
@@ -245,3 +279,23 @@ def _shared(piece: str) -> list[str]:
             start = match.start(1)
     parts.append(piece[start:] if start == 0 else f"{subject} {piece[start:]}")
     return parts
+
+
+_TRIM = re.compile(
+    r"(?:,? (?:so|and so) (?:no|the|still|please|now|train|any|there|gardening|it|explain|not|far so)\b.*|, so .*|"
+    r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|please|now|"
+    r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|though|ugh|right|"
+    r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| please| basically|"
+    r" too| either| as well| :\)| :D| ;\))+$",
+    re.IGNORECASE,
+)
+
+
+def trimmed(text: str) -> str:
+    """Without what was only added: ", best decision ever", lol."""
+    for _ in range(3):
+        shorter = _TRIM.sub("", text).rstrip(" ,.!")
+        if shorter == text:
+            break
+        text = shorter
+    return text
