@@ -1,0 +1,301 @@
+"""What in a turn its speaker states: without code, quotes and pasted text, without questions and suppositions,
+cut into clauses that can each be understood with the one before."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from recollect.mine.rules import markers as m
+from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST
+from recollect.text.sentences import sentences
+
+TEXT_LIMIT = 12_000
+"""How much of a turn is read: beyond it there is pasted text, not talk."""
+SENTENCES_LIMIT = 120
+LENGTH_LIMIT = 400
+
+
+class Clause(NamedTuple):
+    text: str
+    doubtful: bool = False
+    corrects: bool = False
+    asked: bool = False
+    """It stands in a question or a supposition: it tells of people at most, not of what is so."""
+
+
+class Sentence(NamedTuple):
+    clauses: tuple[Clause, ...]
+    quotes: tuple[str, ...]
+
+    def unmasked(self, text: str) -> str:
+        """With what was quoted put back."""
+        for number, quote in enumerate(self.quotes):
+            text = text.replace(chr(_MASK + number), quote)
+        return text.replace(_DOT, ".")
+
+    def is_masked(self, text: str) -> bool:
+        return _PRIVATE.search(text) is not None
+
+
+_MASK = 0xE000
+_MASKS = 64
+_DOT = "\ue0ff"
+_PRIVATE = re.compile("[\ue000-\ue0ff]")
+_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|(?<![\w])'[^'\n]{2,400}'(?!\w)|`[^`\n]{1,400}`")
+_FIRST = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur|me|[Ii]'m)\b")
+_ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|[A-Z](?=\.\s?[A-Z]))\.")
+_SPACES = re.compile(r"[^\S\n]+")
+_LINE_OF_CODE = re.compile(r"\s*(?:>|\||#!|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|const) )")
+_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_SLIPS = (
+    ("i", re.compile(r"\bi(?=['\s,])(?!\.e)"), "I"),
+    ("m ", re.compile(r"\b[Ii]m\b(?=\s)"), "I'm"),
+    ("ve ", re.compile(r"\b[Ii]ve\b(?=\s)"), "I've"),
+    ("id ", re.compile(r"\bid (?=probably|love|like|rather|be\b)"), "I'd "),
+    ("nt ", re.compile(r"\b([Dd]o|[Dd]oes|[Dd]id|[Cc]a|[Ii]s|[Aa]re|[Ww]o|[Hh]ave|[Hh]as|[Ww]as|[Cc]ould|[Ww]ould)nt\b"),
+     r"\1n't"),
+    ("onna ", re.compile(r"\b([Gg])onna\b"), r"\1oing to"),
+    ("otta ", re.compile(r"\b[Gg]otta\b"), r"have to"),
+    ("hats ", re.compile(r"\b([Tt])hats\b"), r"\1hat's"),
+    ("cannot", re.compile(r"\bcannot\b"), "can't"),
+    ("I am ", re.compile(r"\bI am\b"), "I'm"),
+)  # fmt: skip
+"""What is typed in haste, each with letters without which it need not be looked for."""
+_KIN_IN_COMMAS = re.compile(r"\b([Mm]y|[Oo]ur) ([a-z-]+), ((?:Dr |Mrs? |Ms )?[A-Z][\w'-]+),")
+_ASIDE = re.compile(r"\s*\(([^()]{8,200})\)")
+
+_JOINT = re.compile(
+    r"\s*;\s+|\s+(?:—|–|--|-)\s+|\.\.\.\s+"
+    r"|,?\s+(?:but|yet)\s+(?!not\b|only\b|also\b|rather\b)"
+    r"|,?\s+(?:and then|and so|and now|and also|and|so|plus|then)\s+"
+    r"(?=(?:I|my|we|our|she|he|his|her|they|it)\b(?! and I\b)|(?:I|we|she|he|it|they)')"
+    r"|,?\s+(?:and\s+)(?=[A-Z][a-z]+ (?:is|isn't|can't|doesn't|has|lives|works|loves|likes|hates|never)\b)"
+    r"|,\s+(?=[a-z][a-z ]{2,40} (?:is|are|makes?) (?:much |more |so |really |not )*(?:my|me)\b)"
+    r"|,\s+(?:since|while|as)\s+(?=(?:I|my|we|our|he|she|they|it|the)\b)"
+    r"|,?\s+(?:because|although|though|even though|whereas|which is why)\s+"
+    r"(?=(?:I|my|we|our|he|she|they|it|the)\b)"
+    r"|,\s+(?=(?:I|my|we|our|she|he|his|her)\b|(?:I|we|she|he)'|never )"
+    r"|,\s+(?:and|but|so|then)\s+(?=(?:no|please|now)\b)|\s+(?=I mean\b)"
+)
+_AND_VERB = re.compile(r",? and (?:then )?(?:also )?(?:just )?([a-z]+)\b")
+_TIME_FIRST = re.compile(
+    r"(?:(?:[Ss]o|[Aa]nd|[Bb]ut|[Aa]lso|[Oo]h|[Ww]ell|[Bb]y the way|BTW|[Bb]tw|[Aa]nyway),? )?(?P<time>(?:[Ii]n (?!fact|addition|case|"
+    r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|[Dd]uring |[Ll]ast |[Nn]ext |"
+    r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|[Tt]oday|[Tt]omorrow|"
+    r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|context|the record|what)|"
+    r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|night)?)"
+    r"[^,:.?!]{0,60}?)(?:[,:] | )(?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b(?! (?:was|lived|worked|had|studied|moved) [^,]{0,40}, ))"
+)
+_COLON = re.compile(r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note): "
+                    r"(?=(?:I|my|we|our)\b)", re.IGNORECASE)  # fmt: skip
+_STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
+_SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
+_ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
+_PRESENT = frozenset("want need love like hate live work have would was".split())
+_COPULA = frozenset("am is are was were".split())
+
+
+def statements(text: str) -> Iterator[Sentence]:
+    """The sentences of a turn in which its speaker states something."""
+    told = _told(text)
+    if not told or m.injects(told):
+        return
+    masked, quotes = _masked(told)
+    played, written = plays(told), m.writes(told)
+    for number, sentence in enumerate(_sentences(masked)):
+        if number >= SENTENCES_LIMIT or (played and plays(sentence)):
+            return
+        if written and m.writes(sentence):
+            return  # what follows is what is to be written
+        if not 4 < len(sentence) <= LENGTH_LIMIT or m.mocks(sentence) or _speaks_of_another(sentence, quotes):
+            continue
+        yield Sentence(tuple(_clauses(sentence)), quotes)
+
+
+def plays(text: str) -> bool:
+    """Whether a turn begins a play in which nobody speaks for themselves."""
+    return m.plays(text[:TEXT_LIMIT])
+
+
+def stops_playing(text: str) -> bool:
+    return m.ends_play(text[:TEXT_LIMIT])
+
+
+def _told(text: str) -> str:
+    """What was typed rather than pasted."""
+    text = _PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'")
+    if "```" in text:
+        text = "".join(text.split("```")[::2])
+    kept: list[str] = []
+    for line in text.split("\n"):
+        if m.PASTED.match(line):
+            break
+        if _LINE_OF_CODE.match(line):
+            continue
+        bullet = _BULLET.match(line)
+        kept.append(_SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip())
+        if ("\n" in text or ":" in line) and (asks := m.WORKED_ON.search(kept[-1])):
+            colon = kept[-1].find(":", asks.start())
+            if colon < 0 and "\n" not in text:
+                continue
+            kept[-1] = kept[-1] if colon < 0 else kept[-1][:colon]
+            break
+    return "\n".join(kept)
+
+
+def _masked(text: str) -> tuple[str, tuple[str, ...]]:
+    """With each quotation as one character, so that nothing in it is taken for the speaker's own words."""
+    quotes: list[str] = []
+
+    def mask(match: re.Match[str]) -> str:
+        if len(quotes) >= _MASKS:
+            return "…"
+        quotes.append(match.group())
+        return chr(_MASK + len(quotes) - 1)
+
+    return _QUOTED.sub(mask, text) if any(mark in text for mark in "\"“'`") else text, tuple(quotes)
+
+
+def _sentences(text: str) -> list[str]:
+    if "." in text:
+        text = _ABBREVIATED.sub(lambda found: found[0].replace(".", _DOT), text)
+    for hint, slip, right in _SLIPS:
+        if hint in text:
+            text = slip.sub(right, text)
+    if "," in text:
+        text = _KIN_IN_COMMAS.sub(r"\1 \2 \3", text)
+    return sentences(text)
+
+
+def _speaks_of_another(sentence: str, quotes: tuple[str, ...]) -> bool:
+    """Whether words of somebody who says "I" are quoted in it."""
+    if not quotes:
+        return False
+    here = [quotes[ord(char) - _MASK] for char in sentence if _MASK <= ord(char) < _MASK + _MASKS]
+    return any(_FIRST.search(quote) for quote in here) and (m.REPORTS.search(sentence) is not None or ":" in sentence)
+
+
+def _clauses(sentence: str) -> Iterator[Clause]:
+    led = m.LEAD.match(sentence)
+    start = led.end() if led else 0
+    asked = m.ASKS.match(sentence) is not None or m.ASKS.match(sentence, start) is not None
+    if sentence.endswith("?") and not asked:
+        asked = m.TAG.search(sentence) is not None or not _STARTS.match(sentence, start)
+    supposed = m.SUPPOSES.match(sentence, start) is not None
+    if inside := m.ASKS_INSIDE.search(sentence):
+        if asked:
+            yield Clause(sentence, asked=True)
+            return
+        head = sentence[: inside.start()]
+        yield Clause(sentence[inside.start() :].lstrip(" ,"), asked=True)
+        sentence = head
+    elif sentence.endswith("?") and not asked and not supposed:
+        *stated, last = _split(sentence)  # "I quit smoking, but the cough got worse?": only the end is asked
+        yield from stated
+        yield last._replace(asked=True)
+        return
+    if asked or supposed:
+        yield Clause(sentence, asked=True)
+        return
+    yield from _split(_ASIDE.sub("", sentence))
+    for aside in _ASIDE.finditer(sentence):
+        yield from _split(aside[1])
+
+
+def _split(sentence: str) -> Iterator[Clause]:
+    corrects = m.CORRECTS.match(sentence)
+    subject = ""
+    for piece in _JOINT.split(_turned(sentence)):
+        for part in _shared(piece):
+            clause = _clause(part.strip(" ,"), corrects is not None)
+            if clause is None:
+                continue
+            if subject and clause.text[:6].lower() == "never ":
+                clause = clause._replace(text=f"I've {clause.text}")
+            subject = clause.text
+            if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
+                return  # the rest is what somebody said
+            yield clause
+
+
+def _turned(sentence: str) -> str:
+    """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
+    found = _TIME_FIRST.match(sentence)
+    if found is None:
+        return sentence
+    main = sentence[found.end() :]
+    joint = _JOINT.search(main)
+    end = joint.start() if joint else len(main.rstrip(" .!,"))
+    time = found["time"][0].lower() + found["time"][1:] if found["time"][:2] != "I " else found["time"]
+    return f"{main[:end]} {time}{main[end:]}"
+
+
+def _clause(text: str, corrects: bool) -> Clause | None:
+    if corrects and (marked := m.CORRECTS.match(text)):
+        text = text[marked.end() :]
+    if led := m.LEAD.match(text):
+        text = text[led.end() :]
+    if ": " in text and (colon := _COLON.match(text)):
+        text = text[colon.end() :]
+    doubtful = False
+    if hedge := m.HEDGES.match(text):
+        text, doubtful = text[hedge.end() :], True
+    text = text.rstrip(" .,!…:;")
+    if len(text) < 3:
+        return None
+    asked = m.SUPPOSES.match(text) is not None or m.WITH_IF.search(text) is not None
+    return Clause(_with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked)
+
+
+def _with_subject(text: str) -> str:
+    """ "Booked the ferry" is said of oneself."""
+    if text[:6].lower() == "never ":
+        return f"I've n{text[1:]}"
+    first = _ELLIPTIC.match(text)
+    if first is None or text[: first.end()].lower() in ("based ", "used ", "set ", "related ", "given "):
+        return text
+    verb = first[1].lower()
+    if (verb in PAST and verb not in ALIKE and verb not in _COPULA) or verb == "need":
+        return f"I {text[0].lower()}{text[1:]}"
+    if verb in ING and first.start(1) == 0 and verb in ("starting", "moving", "flying", "going", "leaving"):
+        return f"I'm {text[0].lower()}{text[1:]}"
+    return text
+
+
+def _shared(piece: str) -> list[str]:
+    """ "I live in Rome and work at Fiat" is two clauses with one subject."""
+    if not piece.startswith(("I ", "I'", "we ", "We ", "We'", "we'")) or " and " not in piece:
+        return [piece]
+    subject, _, rest = piece.partition(" ")
+    subject = subject.split("'")[0]
+    verb = rest.split(" ", 1)[0].lower()
+    forms = BASE if verb in BASE and verb not in ("have", "do") else PAST if verb in PAST and verb != "was" else None
+    forms = _PRESENT if forms is None else forms
+    parts: list[str] = []
+    start = 0
+    for match in _AND_VERB.finditer(piece):
+        if match[1] in forms and " to " not in piece[: match.start()][-40:] and match.start() > start:
+            parts.append(piece[start : match.start()] if start == 0 else f"{subject} {piece[start : match.start()]}")
+            start = match.start(1)
+    parts.append(piece[start:] if start == 0 else f"{subject} {piece[start:]}")
+    return parts
+
+
+_TRIM = re.compile(
+    r"(?:,? (?:so|and so) (?:no|the|still|please|now|train|any|there|gardening|it|explain|not|far so)\b.*|, so .*|"
+    r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|please|now|"
+    r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|though|ugh|right|"
+    r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| please| basically|"
+    r" too| either| as well| :\)| :D| ;\))+$",
+    re.IGNORECASE,
+)
+
+
+def trimmed(text: str) -> str:
+    """Without what was only added: ", best decision ever", lol."""
+    for _ in range(3):
+        shorter = _TRIM.sub("", text).rstrip(" ,.!")
+        if shorter == text:
+            break
+        text = shorter
+    return text
