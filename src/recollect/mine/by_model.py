@@ -27,6 +27,7 @@ from recollect.mine.vocabulary import FACT_KINDS, MENTION_TYPES, Kind
 from recollect.model.records import MemoryRecord, Role, Tense, Turn
 from recollect.ports.language_model import LanguageModel, Tokens, prompt
 from recollect.ports.structured import structured
+from recollect.text.analyse import query_terms
 from recollect.text.days import DAY, midnight, read_day, zone_named
 
 T = TypeVar("T")
@@ -43,8 +44,7 @@ MOST_NAME = 100
 MOST_LISTED = 20
 """The most characters of a claim's content, of a text beside it, of a name; and the most of a list."""
 
-CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
-INFERRED: Certainty = "inferred"
+CERTAINTIES: dict[str, Certainty] = {certainty: certainty for certainty in get_args(Certainty)}
 _TRUSTED = (Role.USER, Role.NOTE)
 _HEARSAY = (Role.TOOL, Role.SYSTEM)
 _SELF = frozenset(("i", "me", "my", "myself", "user", "the user", "user's", "speaker", "the speaker"))
@@ -127,16 +127,21 @@ class _Reader:
             )
 
         first_hand = any(turn.role in _TRUSTED for turn in cited) and held(self._people)
-        if not held(self._ground) or (not first_hand and _ORDER.search(content)):
+        if not held(self._ground) or self._echoes(content, cited):
             return None
+        if not first_hand and _ORDER.search(content):
+            return None
+        tense = _tense(item["tense"])
         since, until = _stretch(days, _zone(cited))
+        if tense is Tense.CURRENT and until is not None and until <= cited[-1].at + DAY:
+            until = None  # the day it was said, written down for want of another
         marks = {_word(mark) for mark in item["marks"]}
         return Claim(
             content=content,
             turns=tuple(turn.id for turn in cited),
             kind=kind,
             certainty=_certainty(item["certainty"], first_hand),
-            tense=_tense(item["tense"]),
+            tense=tense,
             since=since,
             until=until,
             subject=subject,
@@ -215,6 +220,12 @@ class _Reader:
             return []
         return [self._turns[number - 1] for number in numbers]
 
+    def _echoes(self, content: str, cited: Sequence[Turn]) -> bool:
+        """Whether it repeats a known memory that the turns do not: models copy what they are shown."""
+        told = _told(content)
+        said = _told(" ".join(turn.content for turn in cited))
+        return not told <= said and any(told <= _told(memory.content) for memory in self._known)
+
     def _replaced(self, numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(self._known[n - 1].id for n in sorted({*numbers}) if 1 <= n <= len(self._known))
 
@@ -245,6 +256,11 @@ def _clean(text: str, most: int) -> str:
     return line if len(line) <= most else ""
 
 
+def _told(text: str) -> set[str]:
+    """The terms that say something."""
+    return {*query_terms(text)} - {USER}
+
+
 def _word(text: str) -> str:
     return _clean(text, MOST_NAME).casefold()
 
@@ -255,8 +271,8 @@ def _name(text: str) -> str:
 
 
 def _certainty(text: str, first_hand: bool) -> Certainty:
-    found = next((certainty for certainty in CERTAINTIES if certainty == _word(text)), INFERRED)
-    return found if first_hand or found == "uncertain" else INFERRED
+    found = CERTAINTIES.get(_word(text), "inferred")
+    return found if first_hand or found == "uncertain" else "inferred"
 
 
 def _tense(text: str) -> Tense:

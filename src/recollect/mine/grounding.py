@@ -54,8 +54,8 @@ _OPENERS = frozenset(
     re.findall(
         r"\w+",
         "after also always although as because before both currently during each every except never no not "
-        "now once only recently since soon sometimes today tomorrow until usually when while without yesterday "
-        "nothing nobody everybody everyone someone somebody something other others two three four five",
+        "now once only recently since soon sometimes today tomorrow until usually when while without "
+        "yesterday nothing nobody everybody everyone someone somebody something other others",
     )
 )
 _ROLES = frozenset(("user", "assistant", "nutzer", "nutzerin", "benutzer", "benutzerin"))

@@ -67,7 +67,17 @@ LOCATED_IN, WORKS_FOR, KNOWS, CREATED_BY, REFERENCES, or another such word. sing
 but one at a time. ended: whether it no longer holds.
 
 topics: what the turns from first_turn to last_turn are about, in a few words; together they cover all \
-turns. subject: whom or what the topic belongs to, "user" or a name, or "".\
+turns. subject: whom or what the topic belongs to, "user" or a name, or "".
+
+An example: of the turn "We left Braga and live in Porto now. Ana starts at Nordlys on Monday", said on \
+Tuesday, 2024-05-07, where memory 3 is "The user lives in Braga", the facts are
+{"turns": [1], "content": "The user lives in Porto", "type": "semantic", "certainty": "explicit", "tense": \
+"current", "first": null, "last": null, "subject": "user", "attribute": "home", "value": "Porto", "marks": \
+["single"], "replaces": [3], "about": ["Porto"], "procedure": null, "episode": null} and
+{"turns": [1], "content": "Ana starts to work for Nordlys on 2024-05-13", "type": "semantic", "certainty": \
+"explicit", "tense": "future", "first": "2024-05-13", "last": null, "subject": "Ana", "attribute": \
+"employer", "value": "Nordlys", "marks": ["single"], "replaces": [], "about": ["Nordlys"], "procedure": null, "episode": \
+null}\
 """
 
 _text = {"type": "string"}
@@ -143,12 +153,12 @@ def asked(window: Window, known: Sequence[MemoryRecord]) -> str:
         parts += ["Said before, to understand the turns by; note nothing of it:"]
         parts += [f"{_said(turn)}: {as_data(_cut(turn.content, MOST_BEFORE))}" for turn in window.before]
     if known:
-        parts += ["Known memories:"]
+        parts += ["Known memories, not to be noted again:"]
         parts += [
             f"memory {number}: {as_data(_cut(memory.content, MOST_KNOWN))}"
             for number, memory in enumerate(known, start=1)
         ]
-    parts += ["Turns:"]
+    parts += ["Turns to read:"]
     parts += [
         f"turn {number}, {_said(turn)}: {as_data(text)}"
         for number, (turn, text) in enumerate(zip(window.turns, shown(window), strict=True), start=1)
