@@ -148,7 +148,8 @@ _IS = r"(?:[^\w\n]{0,3}(?:is|was|to|as|ist|est|es|é|=|:)[\s:=]{0,3}|\s?[:=]\s?)
 _NUMBERED = r"(?:\s?(?:number|no\.?|nummer|code|#|is|was|ist|:|\([^)]{0,10}\))){0,3}[\s:#]{0,3}"
 _ID_WORDS = (
     r"(?<!\[)\b(?:ssn|social security|social insurance|national (?:id|insurance)|tax(?:payer)? id|"
-    r"steuer-?id\w*|aadhaar|cpf|pesel|bsn|personnummer|driver'?s licen[cs]e|driving licen[cs]e|id card|personalausweis\w*)"
+    r"steuer-?id\w*|aadhaar|cpf|pesel|bsn|personnummer|driver'?s licen[cs]e|driving licen[cs]e|"
+    r"id card|personalausweis\w*)"
 )
 
 _TOKEN = (  # by the beginnings that their makers gave them

@@ -76,8 +76,8 @@ Tuesday, 2024-05-07, where memory 3 is "The user lives in Braga", the facts are
 ["single"], "replaces": [3], "about": ["Porto"], "procedure": null, "episode": null} and
 {"turns": [1], "content": "Ana starts to work for Nordlys on 2024-05-13", "type": "semantic", "certainty": \
 "explicit", "tense": "future", "first": "2024-05-13", "last": null, "subject": "Ana", "attribute": \
-"employer", "value": "Nordlys", "marks": ["single"], "replaces": [], "about": ["Nordlys"], "procedure": null, "episode": \
-null}\
+"employer", "value": "Nordlys", "marks": ["single"], "replaces": [], "about": ["Nordlys"], "procedure": \
+null, "episode": null}\
 """
 
 _text = {"type": "string"}
