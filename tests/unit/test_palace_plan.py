@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recollect.mine.extracted import Mention, Topic, Window
 from recollect.mine.palace import OWN, UNTITLED, plan_closets, read_palace, slug
 from recollect.model.changes import Change, Expect, Put
+from recollect.model.places import LONGEST_CLOSET
 from recollect.model.records import Closet, Conversation, Role, Turn
 from recollect.ports.store import UserView
 from recollect.testing.store_samples import START, entity
@@ -32,7 +33,12 @@ class Shelf:
         limit: int | None = None,
     ) -> Iterator[Closet]:
         found = [
-            c for c in self.closets.values() if all(getattr(c, k) == v for k, v in (where or {}).items())
+            closet
+            for closet in self.closets.values()
+            if all(
+                getattr(closet, name) in (value if isinstance(value, list) else [value])
+                for name, value in (where or {}).items()
+            )
         ]
         found.sort(key=lambda c: (getattr(c, order), c.id), reverse=descending)
         return iter(found[:limit])
@@ -190,6 +196,21 @@ def test_the_narrowest_topic_counts_and_a_channel_is_not_mixed(shelf: Shelf) -> 
     ]
     shelf.mine(window([4], channel="work"), topic("Trip", 4, 4))
     assert shelf.told()[-1][2:] == ("Trip", (4, 4))
+
+
+def test_a_closet_does_not_grow_without_end(shelf: Shelf) -> None:
+    shelf.mine(window(range(50)), topic("Boats", 0, 49))
+    shelf.mine(window(range(50, 80)))
+    shelf.mine(window(range(80, 300)), topic("Boats", 80, 299))
+    assert [(id, title, span) for id, _, title, span in shelf.told()] == [
+        ("W-001/R-01/C-1", "Boats", (0, 49)),
+        ("W-001/R-01/C-2", "Boats", (50, 79)),
+        ("W-001/R-01/C-3", "Boats", (80, 143)),
+        ("W-001/R-01/C-4", "Boats", (144, 207)),
+        ("W-001/R-01/C-5", "Boats", (208, 271)),
+        ("W-001/R-01/C-6", "Boats", (272, 299)),
+    ]
+    assert max(c.last - c.first for c in shelf.closets.values()) < LONGEST_CLOSET
 
 
 def test_an_erased_number_is_not_used_again(shelf: Shelf) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from recollect.mine.extracted import USER, Topic, Window
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.places import closet_place
+from recollect.model.places import LONGEST_CLOSET, beginnings, closet_place
 from recollect.model.records import Closet, Turn
 from recollect.ports.store import UserView
 
@@ -46,14 +46,16 @@ class Palace:
     """As much of what is built as planning needs to know."""
 
     placed: tuple[Closet, ...] = ()
-    """The closets of the conversation."""
+    """The closets of the conversation, at least those in which turns of the window lie or may go on."""
     wings: Mapping[str, Closet] = field(default_factory=dict[str, Closet])
     """Of each slug that was asked for, a closet of its wing."""
+    rooms: Mapping[int, int] = field(default_factory=dict[int, int])
+    """The conversation's room in each wing that may be concerned."""
     last_wing: int = 0
     last_rooms: Mapping[int, int] = field(default_factory=dict[int, int])
-    """The greatest number in each wing that may be concerned, erased ones included."""
+    """The greatest number in each of these wings, erased ones included."""
     last_closets: Mapping[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    """The same for the rooms of the conversation."""
+    """The same in each of these rooms."""
 
 
 class _Subject(NamedTuple):
@@ -91,27 +93,35 @@ def slug(name: str) -> str:
 
 def read_palace(view: UserView, window: Window, topics: Sequence[Topic], subjects: Sequence[Named]) -> Palace:
     """What `plan_closets` needs to know, all of it by index."""
-    placed = tuple(view.find(Closet, {"conversation": window.conversation.id}, order="first"))
+    talk = window.conversation.id
+    indexes = [turn.index for turn in window.turns]
+    near = beginnings([*indexes, *(index - 1 for index in indexes if index)])
+    placed = tuple(view.find(Closet, {"conversation": talk, **near}, order="first"))
     wanted = {OWN_SLUG} | {s for topic in topics for s in _subject(topic, subjects).slugs}
     found = {one: next(view.find(Closet, {"slug": one}, order="wing", limit=1), None) for one in wanted}
     wings = {one: closet for one, closet in found.items() if closet is not None}
     concerned = {closet.wing for closet in (*wings.values(), *placed)}
-    rooms = {(closet.wing, closet.room) for closet in placed}
+    rooms = {
+        closet.wing: closet.room
+        for wing in sorted(concerned)
+        for closet in view.find(Closet, {"conversation": talk, "wing": wing}, limit=1)
+    }
     return Palace(
         placed=placed,
         wings=wings,
-        last_wing=max((c.wing for c in view.find(Closet, order="wing", descending=True, limit=1)), default=0),
-        last_rooms={
-            c.wing: c.room
-            for wing in sorted(concerned)
-            for c in view.find(Closet, {"wing": wing}, order="room", descending=True, limit=1)
-        },
+        rooms=rooms,
+        last_wing=_greatest(view, "wing", {}),
+        last_rooms={wing: _greatest(view, "room", {"wing": wing}) for wing in concerned},
         last_closets={
-            (c.wing, c.room): c.number
-            for wing, room in sorted(rooms)
-            for c in view.find(Closet, {"wing": wing, "room": room}, order="number", descending=True, limit=1)
+            (wing, room): _greatest(view, "number", {"wing": wing, "room": room})
+            for wing, room in rooms.items()
         },
     )
+
+
+def _greatest(view: UserView, number: str, where: Mapping[str, int]) -> int:
+    found = next(view.find(Closet, where, order=number, descending=True, limit=1), None)
+    return 0 if found is None else getattr(found, number)
 
 
 def plan_closets(
@@ -148,6 +158,8 @@ def _cut(
     on with an earlier closet."""
     last = run[-1]
     if last.channel != turn.channel or any(last.index < closet.first < turn.index for closet in placed):
+        return True
+    if turn.index - run[0].index >= LONGEST_CLOSET:
         return True
     if named is None or named == topic:
         return False
@@ -187,6 +199,10 @@ def _short(text: str) -> str:
     return " ".join(text.split())[:LONGEST].strip()
 
 
+def _wing_of(closet: Closet) -> _Wing:
+    return _Wing(closet.wing, closet.subject, closet.type, closet.slug)
+
+
 class _Building:
     """The palace as it will be, and what is new of it."""
 
@@ -194,19 +210,24 @@ class _Building:
         self._subjects = subjects
         self._stored = {closet.id: closet for closet in known.placed}
         self._closets = dict(self._stored)
-        self._wings = {s: _Wing(c.wing, c.subject, c.type, c.slug) for s, c in known.wings.items()}
+        self._wings = {slug: _wing_of(closet) for slug, closet in known.wings.items()}
         self._last_wing = known.last_wing
         self._last_rooms = dict(known.last_rooms)
         self._last_closets = dict(known.last_closets)
-        self._rooms = {closet.wing: closet.room for closet in known.placed}
+        self._rooms = dict(known.rooms)
 
     def place(self, run: _Run) -> None:
         first, last = run.turns[0], run.turns[-1]
         before = next((c for c in self._closets.values() if c.last + 1 == first.index), None)
         if before is not None and self._goes_on(before, run):
-            self._closets[before.id] = replace(before, last=last.index)
-            return
-        wing = self._wing(_OWN_SUBJECT if run.topic is None else _subject(run.topic, self._subjects))
+            if last.index - before.first < LONGEST_CLOSET:
+                self._closets[before.id] = replace(before, last=last.index)
+                return
+            wing, title = _wing_of(before), before.title
+        elif run.topic is None:
+            wing, title = self._wing(_OWN_SUBJECT), UNTITLED
+        else:
+            wing, title = self._wing(_subject(run.topic, self._subjects)), _short(run.topic.title)
         room = self._room(wing.number)
         number = self._last_closets.get((wing.number, room), 0) + 1
         self._last_closets[wing.number, room] = number
@@ -218,7 +239,7 @@ class _Building:
             subject=wing.subject,
             type=wing.type,
             slug=wing.slug,
-            title=UNTITLED if run.topic is None else _short(run.topic.title),
+            title=title,
             conversation=first.conversation,
             first=first.index,
             last=last.index,

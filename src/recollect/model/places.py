@@ -1,10 +1,15 @@
 """Places in the palace as they are written: `W-042/R-11/C-2` is a closet, `§ W-042/R-11/D-007` a drawer."""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from recollect.errors import Invalid
 from recollect.model.records import Closet
+
+LONGEST_CLOSET = 64
+"""How far the indexes of one closet's turns may reach: so the closet of a turn is found among few."""
+_LISTED = 1000
 
 _LARGEST = 2**31 - 1
 _NUMBER = r"\s*-?\s*([0-9]{1,10})\s*"
@@ -45,6 +50,12 @@ def closet_place(wing: int, room: int, number: int) -> str:
 def pointer(closet: Closet, index: int) -> str:
     """What cites the turn with this index, which lies in the closet."""
     return str(Pointer(closet.wing, closet.room, index + 1))
+
+
+def beginnings(indexes: Iterable[int]) -> dict[str, list[int]]:
+    """By which `first` the closets of these turns can be found; no condition when there are too many."""
+    found = {n for index in set(indexes) for n in range(max(0, index + 1 - LONGEST_CLOSET), index + 1)}
+    return {"first": sorted(found)} if len(found) <= _LISTED else {}
 
 
 def parse(text: str) -> Pointer:
