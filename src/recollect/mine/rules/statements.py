@@ -299,3 +299,11 @@ def trimmed(text: str) -> str:
             break
         text = shorter
     return text
+
+
+def told_sentences(text: str) -> list[str]:
+    """The sentences of a turn as they were typed, without code, quotes and pasted text."""
+    told = _told(text)
+    if not told or m.injects(told):
+        return []
+    return _sentences(_masked(told)[0])
