@@ -16,13 +16,19 @@ class Spoken(NamedTuple):
 
 _PREFIX = re.compile(r"\s{0,8}([A-Z][\w'’.-]{0,30}(?: [A-Z][\w'’.-]{0,30}){0,2}):\s{1,4}(?=\S)")
 _LABELS = frozenset(
-    "note notes update updates ps pps question questions answer tl;dr tldr tl edit context background summary "
-    "example examples warning error info todo task tasks goal goals step steps input output result results "
-    "hint tip tips title subject from to cc date time re fw fwd user assistant system tool human ai bot "
-    "important reminder fyi btw also additionally reason problem issue solution option options plan budget "
-    "name age address phone email ingredients instructions prompt request response topic idea ideas "
-    "correction conclusion introduction abstract disclaimer spoiler first second third finally next then "
-    "monday tuesday wednesday thursday friday saturday sunday source quote text translation".split()
+    re.findall(
+        r"\S+",
+        "note notes update updates ps pps question questions answer tl;dr tldr tl edit context background "
+        "summary "
+        "example examples warning error info todo task tasks goal goals step steps input output result "
+        "results "
+        "hint tip tips title subject from to cc date time re fw fwd user assistant system tool human ai bot "
+        "important reminder fyi btw also additionally reason problem issue solution option options plan "
+        "budget "
+        "name age address phone email ingredients instructions prompt request response topic idea ideas "
+        "correction conclusion introduction abstract disclaimer spoiler first second third finally next then "
+        "monday tuesday wednesday thursday friday saturday sunday source quote text translation",
+    )
 )
 _NAME_LIMIT = 64
 

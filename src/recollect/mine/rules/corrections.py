@@ -2,19 +2,28 @@
 
 import re
 
-_AMOUNT = r"(?:[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d)(?:k\b| ?(?:million|thousand)\b)?|\b\d[\d,.]* ?(?:euros?|dollars?|pounds?|kilos?|kg|km|miles|" \
-          r"people|percent|%|years?|hours?|minutes?)(?!\w)"  # fmt: skip
+_AMOUNT = (
+    r"(?:[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d)(?:k\b| ?(?:million|thousand)\b)?|\b\d[\d,.]* ?(?:euros?|dollars?|"
+    r"pounds?|kilos?|kg|km|miles|"
+    r"people|percent|%|years?|hours?|minutes?)(?!\w)"
+)
 _TIME = r"\b\d{1,2}:\d\d(?: ?[ap]m\b)?|\b\d{1,2} ?[ap]m\b"
 _DAY = (
-    r"\b(?:(?:next|this|last) )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\b(?:january|february|march|april|"
-    r"may|june|july|august|september|october|november|december)(?: \d{1,2}(?:st|nd|rd|th)?)?\b|\b(?:today|tomorrow|tonight)\b"
+    r"\b(?:(?:next|this|last) )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|"
+    r"\b(?:january|february|march|april|"
+    r"may|june|july|august|september|october|november|december)(?: \d{1,2}(?:st|nd|rd|th)?)?\b|\b(?:today|"
+    r"tomorrow|tonight)\b"
 )
 _NUMBER = r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
 _NAME = r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+(?: [A-Z][\w-]+)*"
-_KINDS = tuple(re.compile(kind, 0 if kind == _NAME else re.IGNORECASE) for kind in (_AMOUNT, _TIME, _DAY, _NUMBER, _NAME))
+_KINDS = tuple(
+    re.compile(kind, 0 if kind == _NAME else re.IGNORECASE) for kind in (_AMOUNT, _TIME, _DAY, _NUMBER, _NAME)
+)
 _NEW = re.compile(
-    r"(?:(?:it|that)(?:'s| is| was| should be| will be)|(?:i )?mean(?:t)?|i should have said|make (?:that|it)|should be|on|in|at)?\s*"
-    r"(?P<new>[^,]{1,40}?)(?:(?:,| and)? not (?:on |in |at )?(?P<old>[^,]{1,40})| instead(?: of (?P<older>[^,]{1,40}))?)?$",
+    r"(?:(?:it|that)(?:'s| is| was| should be| will be)|(?:i )?mean(?:t)?|i should have said|make (?:that|"
+    r"it)|should be|on|in|at)?\s*"
+    r"(?P<new>[^,]{1,40}?)(?:(?:,| and)? not (?:on |in |at )?(?P<old>[^,]{1,40})| instead(?: of "
+    r"(?P<older>[^,]{1,40}))?)?$",
     re.IGNORECASE,
 )
 

@@ -81,13 +81,16 @@ def _add_tasks(window: Window, found: Found) -> None:
     for at in range(len(turns) - 1):
         question, answer = turns[at], turns[at + 1]
         if question.role is Role.USER and answer.role is Role.ASSISTANT:
-            after = turns[at + 2].content[:2_000] if at + 2 < len(turns) and turns[at + 2].role is Role.USER else ""
+            after = (
+                turns[at + 2].content[:2_000]
+                if at + 2 < len(turns) and turns[at + 2].role is Role.USER
+                else ""
+            )
             worked = WORKED.search(after) is not None
-            steps = answered_steps(question.content, answer.content, (question.id, answer.id), "the user", worked)
+            steps = answered_steps(
+                question.content, answer.content, (question.id, answer.id), "the user", worked
+            )
             if steps:
                 found.claim(steps)
     if done := episode(turns):
         found.claim(done)
-
-
-

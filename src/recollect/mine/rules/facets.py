@@ -1,6 +1,8 @@
 """What a clause says in terms of attribute and value, so that two clauses can be seen to disagree."""
 
 import re
+
+from recollect.mine.rules.wordlist import listed
 from typing import NamedTuple
 
 from recollect.mine.extracted import MentionType
@@ -25,18 +27,28 @@ class Facet(NamedTuple):
 
 NONE = Facet()
 _TAIL = re.compile(
-    r"\s*(?:[,;:(]|\s(?:since|because|which|who|that|when|where|while|after|before|until|but|although|so|if|as|with my|"
-    r"with our|for the (?:last|past)|for (?:about |over |almost |nearly )?(?:\d+|a|two|three|four|five|six|seven|eight|"
-    r"nine|ten|eleven|twelve|many|several) (?:years?|months?|weeks?|days?)|right now|at the moment|these days|nowadays|"
-    r"any ?more|any longer|very much|a lot|so much|again|now|lately|recently|too|either|anyway|currently|today|yesterday|"
-    r"tomorrow|last|next|this|in (?:january|february|march|april|may|june|july|august|september|october|november|"
-    r"december|spring|summer|autumn|fall|winter|(?:19|20)\d\d)|ago|already|lol|haha|basically|more than|over|every)\b).*$",
+    r"\s*(?:[,;:(]|\s(?:since|because|which|who|that|when|where|while|after|before|until|but|although|so|"
+    r"if|as|with my|"
+    r"with our|for the (?:last|past)|for (?:about |over |almost |nearly )?(?:\d+|a|two|three|four|five|"
+    r"six|seven|eight|"
+    r"nine|ten|eleven|twelve|many|several) (?:years?|months?|weeks?|days?)|right now|at the moment|these "
+    r"days|nowadays|"
+    r"any ?more|any longer|very much|a lot|so much|again|now|lately|recently|too|either|anyway|currently|"
+    r"today|yesterday|"
+    r"tomorrow|last|next|this|in (?:january|february|march|april|may|june|july|august|september|october|"
+    r"november|"
+    r"december|spring|summer|autumn|fall|winter|(?:19|20)\d\d)|ago|already|finally|lol|haha|basically|more than|"
+    r"over|every)\b).*$",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"^(?:(?:a|an|the|some|any|my|our|their|his|her|no|this|that|to|one|another|new|brand new)\s+)+",
-                      re.IGNORECASE)  # fmt: skip
-_NAME = re.compile(r"(?:the )?((?:[A-Z][\w'&.-]*|[A-Z]+)(?:(?: (?:of|de|di|la|le|the|and|for|y|du|van)){0,2} "
-                   r"(?:[A-Z][\w'&.-]*|\d+))*)")  # fmt: skip
+_ARTICLE = re.compile(
+    r"^(?:(?:a|an|the|some|any|my|our|their|his|her|no|this|that|to|one|another|new|brand new)\s+)+",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?:the )?((?:[A-Z][\w'&.-]*|[A-Z]+)(?:(?: (?:of|de|di|la|le|the|and|for|y|du|van)){0,2} "
+    r"(?:[A-Z][\w'&.-]*|\d+))*)"
+)
 
 
 def value(text: str) -> str:
@@ -53,28 +65,49 @@ def name_at_start(text: str) -> str:
     return found[1].removesuffix("'s").rstrip(".,'")[:VALUE_LIMIT]
 
 
-_IN = re.compile(r"(?:(?:back|over|up|down|out|alone|together)\s+)?(?:in|at|near|outside|on)\s+(?=\S)", re.IGNORECASE)
-_MOVE = re.compile(r"(?:(?:back|over|out|away)\s+)?(?:from (?P<old>.+?) )?(?:to|into) (?P<new>(?!a\b|an\b|my\b|the\b|be\b)"
-                   r".+?)(?: from (?P<older>.+))?$", re.IGNORECASE)  # fmt: skip
-_AT = re.compile(r"(?:full[- ]time |part[- ]time |remotely |currently )?(?:at|for|with) (?P<where>.+)", re.IGNORECASE)
+_IN = re.compile(
+    r"(?:(?:back|over|up|down|out|alone|together)\s+)?(?:in|at|near|outside|on)\s+(?=\S)", re.IGNORECASE
+)
+_MOVE = re.compile(
+    r"(?:(?:back|over|out|away)\s+)?(?:from (?P<old>.+?) )?(?:to|into) (?P<new>(?!a\b|an\b|my\b|the\b|be\b)"
+    r".+?)(?: from (?P<older>.+))?$",
+    re.IGNORECASE,
+)
+_AT = re.compile(
+    r"(?:full[- ]time |part[- ]time |remotely |currently )?(?:at|for|with) (?P<where>.+)", re.IGNORECASE
+)
 _AS = re.compile(r"(?:full[- ]time |part[- ]time )?as (?:an? |the )?(?P<job>.+)", re.IGNORECASE)
-_AGE = re.compile(r"(\d{1,3}|[a-z]+teen|twenty|thirty|forty|fifty|sixty|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-                  r"twelve)(?:[- ]years?[- ]old)?(?: now)?$", re.IGNORECASE)  # fmt: skip
+_AGE = re.compile(
+    r"(\d{1,3}|[a-z]+teen|twenty|thirty|forty|fifty|sixty|two|three|four|five|six|seven|eight|nine|ten|"
+    r"eleven|"
+    r"twelve)(?:[- ]years?[- ]old)?(?: now)?$",
+    re.IGNORECASE,
+)
 _BORN = re.compile(r"born (?:and raised )?(?P<how>in|on) (?P<what>.+)", re.IGNORECASE)
-_JOB = re.compile(r"(?:an? |the )(?P<job>(?:[\w-]+ ){0,3}?(?:%s))\b(?P<after>.*)" % "|".join(sorted(lx.JOBS)), re.IGNORECASE)
+_JOB = re.compile(
+    r"(?:an? |the )(?P<job>(?:[\w-]+ ){0,3}?(?:%s))\b(?P<after>.*)" % "|".join(sorted(lx.JOBS)), re.IGNORECASE
+)
 _WHERE_AFTER = re.compile(r".{0,30}?\b(?:at|for) (?P<where>[A-Z].+)")
 _CALLED = re.compile(r"\b(?:called|named) (?P<name>[A-Z][\w'-]+)")
 _PET = re.compile(r"\b(?P<pet>%s)s?\b" % "|".join(sorted(lx.PETS)), re.IGNORECASE)
-_LIKING = re.compile(r"(?:very |so |really |quite |pretty |super |totally |completely |a )*(?:(?:big |huge |massive |great )?fan of|"
-                     r"into|fond of|keen on|big on|obsessed with|passionate about|crazy about|hooked on|addicted to|"
-                     r"a lover of) (?P<what>.+)", re.IGNORECASE)  # fmt: skip
-_DISLIKING = re.compile(r"(?:sick of|tired of|scared of|afraid of|terrified of|bored of) (?P<what>.+)", re.IGNORECASE)
-_ALLERGIC = re.compile(r"(?:severely |very |slightly )?(?:allergic|intolerant) to (?P<what>.+)|(?P<which>\w+)[- ]intolerant",
-                       re.IGNORECASE)  # fmt: skip
+_LIKING = re.compile(
+    r"(?:very |so |really |quite |pretty |super |totally |completely |a )*(?:(?:big |huge |massive |great "
+    r")?fan of|"
+    r"into|fond of|keen on|big on|obsessed with|passionate about|crazy about|hooked on|addicted to|"
+    r"a lover of) (?P<what>.+)",
+    re.IGNORECASE,
+)
+_DISLIKING = re.compile(
+    r"(?:sick of|tired of|scared of|afraid of|terrified of|bored of) (?P<what>.+)", re.IGNORECASE
+)
+_ALLERGIC = re.compile(
+    r"(?:severely |very |slightly )?(?:allergic|intolerant) to (?P<what>.+)|(?P<which>\w+)[- ]intolerant",
+    re.IGNORECASE,
+)
 
-LIKES = frozenset("like love enjoy adore prefer favour favor".split())
-DISLIKES = frozenset("hate dislike detest loathe despise".split())
-GETS = frozenset("buy purchase adopt inherit receive acquire".split())
+LIKES = listed("like love enjoy adore prefer favour favor")
+DISLIKES = listed("hate dislike detest loathe despise")
+GETS = listed("buy purchase adopt inherit receive acquire")
 
 
 def facet(said: Said) -> Facet:
@@ -104,7 +137,7 @@ def facet(said: Said) -> Facet:
             return _having(said, negative)
         case _ if verb in GETS and not no:
             return _owned(rest, "has", False)
-        case "sell" if not no:
+        case "sell" if not no and said.form in ("past", "participle"):
             return Facet("has", value(rest), denies=True)
         case "eat" | "drink" | "smoke" | "speak" | "play" | "study" | "teach" | "use" | "take":
             return Facet(_HABITS[verb], value(rest), denies=no) if value(rest) else NONE
@@ -114,8 +147,17 @@ def facet(said: Said) -> Facet:
             return _other(said)
 
 
-_HABITS = {"eat": "eats", "drink": "drinks", "smoke": "smokes", "speak": "speaks", "play": "plays", "study": "studies",
-           "teach": "teaches", "use": "uses", "take": "takes"}  # fmt: skip
+_HABITS = {
+    "eat": "eats",
+    "drink": "drinks",
+    "smoke": "smokes",
+    "speak": "speaks",
+    "play": "plays",
+    "study": "studies",
+    "teach": "teaches",
+    "use": "uses",
+    "take": "takes",
+}
 
 
 def _home(where: str, denies: bool, said: Said) -> Facet:
@@ -123,7 +165,9 @@ def _home(where: str, denies: bool, said: Said) -> Facet:
     if said.aux == "used" or (said.form == "past" and said.verb not in ("move", "relocate", "settle")):
         return Facet("former home", place, named=name_at_start(where), named_type="place")
     named = name_at_start(where)
-    return Facet("home", place, True, denies, bond="LOCATED_IN", named=named, named_type="place", ended=denies)
+    return Facet(
+        "home", place, True, denies, bond="LOCATED_IN", named=named, named_type="place", ended=denies
+    )
 
 
 def _work(rest: str, denies: bool) -> Facet:
@@ -134,13 +178,23 @@ def _work(rest: str, denies: bool) -> Facet:
         place = value(re.split(r" (?:as|in|on) ", where["where"])[0])
         if place in ("home", "night", "nights"):
             return NONE
-        return Facet("employer", place, True, denies, bond="WORKS_FOR" if named else "", named=named,
-                     named_type="organization", ended=denies)  # fmt: skip
+        return Facet(
+            "employer",
+            place,
+            True,
+            denies,
+            bond="WORKS_FOR" if named else "",
+            named=named,
+            named_type="organization",
+            ended=denies,
+        )
     return NONE
 
 
-_JOB_AT = re.compile(r"(?:working |my (?:new )?(?:job|position|role) |a (?:new )?job |as an? [\w -]{1,40}? )?(?:at|for|with) "
-                     r"(?P<where>[A-Z].*)")  # fmt: skip
+_JOB_AT = re.compile(
+    r"(?:working |my (?:new )?(?:job|position|role) |a (?:new )?job |as an? [\w -]{1,40}? )?(?:at|for|with) "
+    r"(?P<where>[A-Z].*)"
+)
 
 
 def _employment(said: Said) -> Facet:
@@ -148,11 +202,22 @@ def _employment(said: Said) -> Facet:
         return Facet("employer", value(named), True, bond="WORKS_FOR", named=named, named_type="organization")
     if (found := _JOB_AT.match(said.rest)) and said.verb != "join" and not said.negated:
         named, left = name_at_start(found["where"]), said.verb in ("leave", "quit")
-        return Facet("employer", value(named or found["where"]), True, left, bond="WORKS_FOR" if named else "", named=named,
-                     named_type="organization", ended=left)  # fmt: skip
+        return Facet(
+            "employer",
+            value(named or found["where"]),
+            True,
+            left,
+            bond="WORKS_FOR" if named else "",
+            named=named,
+            named_type="organization",
+            ended=left,
+        )
     if said.verb == "quit" and not said.negated:
-        return Facet(_HABITS.get({"smoking": "smoke", "drinking": "drink"}.get(said.rest.split(" ")[0], ""), "does"),
-                     value(said.rest), denies=True)  # fmt: skip
+        return Facet(
+            _HABITS.get({"smoking": "smoke", "drinking": "drink"}.get(said.rest.split(" ")[0], ""), "does"),
+            value(said.rest),
+            denies=True,
+        )
     return NONE
 
 
@@ -160,7 +225,17 @@ def _having(said: Said, denies: bool) -> Facet:
     rest, what = said.rest, value(said.rest)
     if said.verb == "get" and (said.form == "ing" or said.aux not in ("have", "")):
         return NONE
-    if not what or rest.split(" ")[0].lower() in ("to", "been", "it", "into", "used", "back", "married", "up", "out"):
+    if not what or rest.split(" ")[0].lower() in (
+        "to",
+        "been",
+        "it",
+        "into",
+        "used",
+        "back",
+        "married",
+        "up",
+        "out",
+    ):
         return NONE
     if found := re.match(r"(?:an? )?(?:\w+ )?allergy to (.+)|an? ([\w-]+) allergy", rest):
         return Facet("allergy", value(found[1] or found[2]), denies=denies)
@@ -168,7 +243,9 @@ def _having(said: Said, denies: bool) -> Facet:
         return NONE
     if said.verb == "get" and not re.match(r"(?:an? |some |the |my |two |three |four |\d)", rest):
         return NONE
-    if said.verb == "have" and (said.form == "ing" or said.aux in ("had", "used", "will", "going") or said.form == "past"):
+    if said.verb == "have" and (
+        said.form == "ing" or said.aux in ("had", "used", "will", "going") or said.form == "past"
+    ):
         return NONE
     return _owned(rest, "drives" if said.verb == "drive" else "has", denies)
 
@@ -177,8 +254,13 @@ def _owned(rest: str, attribute: str, denies: bool) -> Facet:
     called, pet = _CALLED.search(rest), _PET.search(rest)
     what = value(re.sub(r"\s(?:called|named)\s.*", "", rest))
     if called and not denies:
-        return Facet(attribute, what, named=called["name"], named_type="person" if pet else "item",
-                     bond=pet["pet"].upper() if pet else "HAS")  # fmt: skip
+        return Facet(
+            attribute,
+            what,
+            named=called["name"],
+            named_type="person" if pet else "item",
+            bond=pet["pet"].upper() if pet else "HAS",
+        )
     return Facet(attribute, what, denies=denies)
 
 
@@ -194,15 +276,28 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
         return Facet("likes", value(found["what"]), denies=not no, preference=True)
     if found := _BORN.match(rest):
         if found["how"] == "in" and not found["what"][:1].isdigit():
-            return Facet("birthplace", value(found["what"]), True, named=name_at_start(found["what"]), named_type="place")
-        return Facet("birth year" if found["how"] == "in" else "birthday", found["what"].lower()[:VALUE_LIMIT], True)
+            return Facet(
+                "birthplace",
+                value(found["what"]),
+                True,
+                named=name_at_start(found["what"]),
+                named_type="place",
+            )
+        return Facet(
+            "birth year" if found["how"] == "in" else "birthday", found["what"].lower()[:VALUE_LIMIT], True
+        )
     if past:
         return NONE
     first = low.split(" ")[0].strip(".,")
     if first in lx.DIETS:
         return Facet("diet", first, denies=no)
     if first in lx.STATUSES:
-        return Facet("marital status" if first in ("married", "single", "divorced", "engaged") else first, first, True, no)
+        return Facet(
+            "marital status" if first in ("married", "single", "divorced", "engaged") else first,
+            first,
+            True,
+            no,
+        )
     if found := re.match(r"(?:down to |up to |about )?(\d[\d.,]* ?(?:kilos?|kg|lbs|pounds|stone))\b", low):
         return Facet("weight", found[1], True, no)
     if found := re.match(r"(\d[\d.,]* ?(?:m|cm|metres|meters|feet|ft)\b.{0,12}) tall", low):
@@ -210,13 +305,26 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
     if _AGE.match(rest):
         return Facet("age", value(rest.split(" ")[0]), True, no)
     if found := re.match(r"(?:originally )?from (?P<where>.+)", rest):
-        return Facet("origin", value(found["where"]), True, no, named=name_at_start(found["where"]), named_type="place")
+        return Facet(
+            "origin", value(found["where"]), True, no, named=name_at_start(found["where"]), named_type="place"
+        )
     if found := _JOB.match(rest):
         after = _WHERE_AFTER.match(found["after"])
         named = name_at_start(after["where"]) if after else ""
-        return Facet("job", found["job"].lower(), True, no, bond="WORKS_FOR" if named and not no else "", named=named,
-                     named_type="organization")  # fmt: skip
-    if (found := re.match(r"(?:living|staying) ", rest)) is None and (where := _IN.match(rest)) and first == "living":
+        return Facet(
+            "job",
+            found["job"].lower(),
+            True,
+            no,
+            bond="WORKS_FOR" if named and not no else "",
+            named=named,
+            named_type="organization",
+        )
+    if (
+        (found := re.match(r"(?:living|staying) ", rest)) is None
+        and (where := _IN.match(rest))
+        and first == "living"
+    ):
         return _home(rest[where.end() :], no, said)
     return NONE
 
@@ -231,7 +339,13 @@ def of_noun(noun: str, verb: str, rest: str) -> Facet:
     head = re.split(r" (?:for|of|in|at|with|on|to) ", low)[0].split(" ")[-1]
     favourite = re.match(r"(?:all-time )?favou?rite ", low) is not None
     denies = verb.endswith("n't") or rest.lower().startswith("not ")
-    return Facet(retold(low).replace("favorite", "favourite"), value(rest), head in lx.SINGLE or favourite, denies, favourite)
+    return Facet(
+        retold(low).replace("favorite", "favourite"),
+        value(rest),
+        head in lx.SINGLE or favourite,
+        denies,
+        favourite,
+    )
 
 
 def _other(said: Said) -> Facet:
@@ -239,8 +353,15 @@ def _other(said: Said) -> Facet:
     if said.verb == "go" and (found := re.match(r"by (?:the name )?([A-Z]\w+)", rest)):
         return Facet("name", found[1].lower(), True)
     if said.verb == "grow" and (found := re.match(r"up (?:in|on|near|outside) (.+)", rest)):
-        return Facet("childhood home", value(found[1]), True, named=name_at_start(found[1]), named_type="place")
-    if said.verb == "come" and (found := re.match(r"from (.+)", rest)) and said.aux == "" and said.form == "base":
+        return Facet(
+            "childhood home", value(found[1]), True, named=name_at_start(found[1]), named_type="place"
+        )
+    if (
+        said.verb == "come"
+        and (found := re.match(r"from (.+)", rest))
+        and said.aux == ""
+        and said.form == "base"
+    ):
         return Facet("origin", value(found[1]), True, no, named=name_at_start(found[1]), named_type="place")
     if said.verb == "graduate":
         found = re.search(r"from (?:the )?([A-Z].+)", rest)
@@ -268,4 +389,9 @@ def _journey(said: Said) -> Facet:
     if not named or said.negated:
         return NONE
     plans = said.aux in ("will", "going", "am")
-    return Facet("plans" if plans else "visited", value(said.rest) if plans else value(named), named=named, named_type="place")
+    return Facet(
+        "plans" if plans else "visited",
+        value(said.rest) if plans else value(named),
+        named=named,
+        named_type="place",
+    )

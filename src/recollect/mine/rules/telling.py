@@ -52,7 +52,12 @@ class Teller:
 
         self.correcting = self.correcting or clause.corrects
         introduce(self, clause.text)
+        corrects = clause.corrects or self.correcting
+        if not corrects and (thing := _THING.search(clause.text)):
+            self.thing = thing[1]
         if clause.asked:
+            if thing := _THING.search(clause.text):
+                self.thing = thing[1]
             return
         text = self._pointed(clause.text, clause.corrects or self.correcting)
         if text.startswith(("I ", "I'", "We ", "We'", "we ", "we'")):
@@ -66,14 +71,20 @@ class Teller:
         """With what "there" and "it" point at, and a bare correction put into what it corrects."""
         if corrects and (whole := corrected(text, self.told)):
             return whole
-        if corrects and self.thing and (it := re.match(r"[Ii]t(?:'s| (?=is|was|leaves|starts|begins|ends|opens))", text)):
-            return f"my {self.thing} {'is' if it[0].endswith('s') else ''}{text[it.end() :]}".replace("  ", " ")
-        if thing := re.search(r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends)\b", text, re.IGNORECASE):
-            self.thing = thing[1]
+        if (
+            corrects
+            and self.thing
+            and (it := re.match(r"[Ii]t(?:'s| (?=is|was|leaves|starts|begins|ends|opens))", text))
+        ):
+            return f"my {self.thing} {'is' if it[0].endswith('s') else ''}{text[it.end() :]}".replace(
+                "  ", " "
+            )
         named = re.search(r"\b(?:to|in|at|from) ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", text)
         if named and named[1].lower() not in lx.NOT_NAMES:
             self.place = named[1]
-        elif self.place and (there := re.search(r"\b(live[sd]?|moved|grew up)? ?\bthere\b(?! (?:is|are|was|were))", text)):
+        elif self.place and (
+            there := re.search(r"\b(live[sd]?|moved|grew up)? ?\bthere\b(?! (?:is|are|was|were))", text)
+        ):
             where = f"{there[1]} in" if there[1] else " at"
             text = f"{text[: there.start()]}{where} {self.place}{text[there.end() :]}"
         return text
@@ -81,7 +92,7 @@ class Teller:
     # --- what is said of oneself
 
     def _own(self, text: str, clause: Clause, sentence: Sentence) -> None:
-        text = re.sub(r"^(I have|I've got|I got|I've had) this (?!week|month|year|morning)", r"\1 a ", text)
+        text = re.sub(r"^(I(?:'ve)?(?: just| recently)? (?:have|got|had|developed|found|met|made|bought)) this (?!week|month|year|morning)", r"\1 a ", text)
         said = parsed(trimmed(self._resolved(text)))
         if said is None:
             return
@@ -95,8 +106,12 @@ class Teller:
         if facet.attribute == "likes" and (several := tastes(said)):
             for one in several:
                 content = f"{self.who.subject} {one.predicate}"
-                self.finish(replace(claim, content=content, denies=one.denies),
-                            facet._replace(value=f.value(one.what), denies=one.denies), clause, sentence)  # fmt: skip
+                self.finish(
+                    replace(claim, content=content, denies=one.denies),
+                    facet._replace(value=f.value(one.what), denies=one.denies),
+                    clause,
+                    sentence,
+                )
             return
         self.finish(claim, facet, clause, sentence)
         if facet.attribute == "home" and said.verb in ("move", "relocate"):
@@ -107,19 +122,44 @@ class Teller:
         if found := re.search(r"\bfrom ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", said.rest):
             old = found[1]
             self.found.mention(old, "place", self.turn)
-            self.found.claim(replace(
-                claim, content=f"{self.who.subject} lived in {old}.", tense=Tense.PAST, since=None, until=claim.since or self.at,
-                attribute="former home", value=old.lower(), about=(old,), denies=False))  # fmt: skip
-            self.found.bond(Bond(source=self.subject, type="LOCATED_IN", target=old, turns=(self.turn,), until=claim.since,
-                                 ended=True, single=True, certainty=claim.certainty))  # fmt: skip
+            self.found.claim(
+                replace(
+                    claim,
+                    content=f"{self.who.subject} lived in {old}.",
+                    tense=Tense.PAST,
+                    since=None,
+                    until=claim.since or self.at,
+                    attribute="former home",
+                    value=old.lower(),
+                    about=(old,),
+                    denies=False,
+                )
+            )
+            self.found.bond(
+                Bond(
+                    source=self.subject,
+                    type="LOCATED_IN",
+                    target=old,
+                    turns=(self.turn,),
+                    until=claim.since,
+                    ended=True,
+                    single=True,
+                    certainty=claim.certainty,
+                )
+            )
 
     def _liking(self, text: str, clause: Clause, sentence: Sentence) -> bool:
         """Spicy food makes me happy; small hotels are my thing."""
         found = liked(text)
         if found is None:
             return False
-        claim = Claim(content=f"{self.who.subject} {found.predicate}", turns=(self.turn,), subject=self.subject,
-                      certainty="uncertain" if clause.doubtful else "implied", denies=found.denies)  # fmt: skip
+        claim = Claim(
+            content=f"{self.who.subject} {found.predicate}",
+            turns=(self.turn,),
+            subject=self.subject,
+            certainty="uncertain" if clause.doubtful else "implied",
+            denies=found.denies,
+        )
         facet = f.Facet("likes", f.value(found.what), denies=found.denies, preference=True)
         self.finish(claim, facet, clause, sentence)
         return True
@@ -133,13 +173,19 @@ class Teller:
         if joint := re.match(r"(?:[Mm]y|[Oo]ur) [a-z -]{2,40}?(?: [A-Z][\w-]+)? and I (.+)", text):
             self._own(f"We {joint[1]}", clause, sentence)
             return
-        text = re.sub(r"^([\w-]+ (?:[\w-]+ ){0,4}?[\w-]+)'s (?=(?:on|in|a|an|the|called|named|at|my|not|\d))", r"\1 is ", text)
+        text = re.sub(
+            r"^([\w-]+ (?:[\w-]+ ){0,4}?[\w-]+)'s (?=(?:on|in|a|an|the|called|named|at|my|not|\d))",
+            r"\1 is ",
+            text,
+        )
         words = text.split(" ")
-        at = next((i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0)
+        at = next(
+            (i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0
+        )
         if not at and len(words) > 2 and words[1].lower() in lx.PEOPLE:
             at = 2
         noun = " ".join(words[1:at])
-        if not at or at + 1 > len(words) - 1 or _IDLE_NOUN.match(noun) or noun.endswith(" one"):
+        if not at or at + 1 > len(words) - 1 or _IDLE_NOUN.match(noun) or noun.endswith(" one") or _OUR_ALL.match(noun):
             return
         kin = p.BARE_KIN.match(text)
         met = self.circle.known.get(kin["kin"].lower()) if kin else None
@@ -150,7 +196,11 @@ class Teller:
 
     def _noun(self, noun: str, verb: str, rest: str, clause: Clause, sentence: Sentence) -> None:
         rest = trimmed(rest)
-        if not rest or lx.EMPTY_TALK.search(rest) or rest.split(" ")[0].lower() in ("that", "what", "how", "to", "it"):
+        if (
+            not rest
+            or lx.EMPTY_TALK.search(rest)
+            or rest.split(" ")[0].lower() in ("that", "what", "how", "to", "it")
+        ):
             return
         past = is_past(verb.lower())
         yearly = re.search(r"\b(?:birthday|anniversary)\b", noun) is not None
@@ -164,17 +214,22 @@ class Teller:
         if facet.attribute and not facet.value and dated.since:
             facet = facet._replace(value=dated.since.astimezone(self.zone).date().isoformat())
         claim = self.dated(f"{self.who.subject}'s {retold(noun)} {dated.text}", tense, dated)
-        self.finish(replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), facet, clause, sentence)
+        self.finish(
+            replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), facet, clause, sentence
+        )
 
     # --- from what was found to a claim
 
     def dated(self, content: str, tense: Tense, dated: When, *, keep: bool = False) -> Claim:
         """When it was or will be; of what is so now only its beginning."""
         return Claim(
-            content=content, turns=(self.turn,), subject=self.subject, tense=tense,
+            content=content,
+            turns=(self.turn,),
+            subject=self.subject,
+            tense=tense,
             since=dated.since if keep or tense is not Tense.CURRENT else None,
             until=dated.until if tense is Tense.FUTURE else None,
-        )  # fmt: skip
+        )
 
     def finish(self, claim: Claim, facet: f.Facet, clause: Clause, sentence: Sentence) -> None:
         """With whom and what it names, and kept."""
@@ -183,17 +238,32 @@ class Teller:
             about = (facet.named,)
             self.found.mention(facet.named, facet.named_type, self.turn)
             if facet.bond and claim.certainty != "uncertain" and claim.tense is not Tense.FUTURE:
-                self.found.bond(Bond(
-                    source=claim.subject, type=upper(facet.bond), target=facet.named, turns=(self.turn,), since=claim.since,
-                    single=facet.single, ended=facet.ended, certainty=claim.certainty))  # fmt: skip
+                self.found.bond(
+                    Bond(
+                        source=claim.subject,
+                        type=upper(facet.bond),
+                        target=facet.named,
+                        turns=(self.turn,),
+                        since=claim.since,
+                        single=facet.single,
+                        ended=facet.ended,
+                        certainty=claim.certainty,
+                    )
+                )
         content = sentence.unmasked(claim.content).strip(" ,")
         others = [one.name for one in self.found.mentions.values() if one.name in content]
         about = (*about, *(name for name in others if name not in about and name != claim.subject))
         done = replace(
-            claim, content=content if content.endswith((".", "!", "…")) else f"{content}.", attribute=facet.attribute,
-            value=sentence.unmasked(facet.value), single=facet.single, preference=facet.preference, about=about[:8],
+            claim,
+            content=content if content.endswith((".", "!", "…")) else f"{content}.",
+            attribute=facet.attribute,
+            value=sentence.unmasked(facet.value),
+            single=facet.single,
+            preference=facet.preference,
+            about=about[:8],
             denies=facet.denies if facet.attribute else claim.denies,
-            corrects=(clause.corrects or self.correcting) and bool(facet.attribute))  # fmt: skip
+            corrects=(clause.corrects or self.correcting) and bool(facet.attribute),
+        )
         if self.found.claim(done) and clause.text not in self.told:
             self.told = [*self.told[1 - _TOLD_LIMIT :], clause.text]
 
@@ -204,7 +274,9 @@ class Teller:
         if found is None or met is None or (met.kin and re.search(rf"\b{met.kin}\b", text[: found.start()])):
             return text
         whom, follow = met.name or f"my {met.kin}", text[found.end() :]
-        if found[1] == "her" and re.match(r" (?!(?:an?|the|to|for|in|on|at|and|with|last|next|this|some)\b)[a-z]", follow):
+        if found[1] == "her" and re.match(
+            r" (?!(?:an?|the|to|for|in|on|at|and|with|last|next|this|some)\b)[a-z]", follow
+        ):
             whom = f"{whom}'s"
         return f"{text[: found.start()]}{whom}{follow}"
 
@@ -219,10 +291,10 @@ def introduce(teller: Teller, text: str) -> None:
         if not p.SAYS_WHAT.match(text):
             for match in p.BARE_KIN.finditer(text):
                 teller.circle.meet(match["kin"], match["which"], "")
-    if ", " in text or text.endswith(","):
-        for match in p.THEN_PRONOUN.finditer(text):
-            if p.is_name(match[1]) and match[1] not in teller.circle.known:
-                teller.circle.meet("", "", match[1])
+    for match in p.THEN_PRONOUN.finditer(text):
+        name = match[1] or match[2]
+        if p.is_name(name) and name not in teller.circle.known:
+            teller.circle.meet("", "", name)
 
 
 def relate(teller: Teller, kin: str, which: str, name: str) -> None:
@@ -234,16 +306,32 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
         return
     who, single, title = teller.who, kin in lx.ONE_AT_A_TIME and not which, f"{which}{kin}".strip()
     teller.found.mention(name, "person", teller.turn, f"{who.subject}'s {title}.", "" if who.name else title)
-    teller.found.bond(Bond(source=teller.subject, type=upper(title), target=name, turns=(teller.turn,), single=single))
-    teller.found.claim(Claim(content=f"{name} is {who.inside}'s {title}.", turns=(teller.turn,), subject=teller.subject,
-                             attribute=title, value=name.lower(), single=single, about=(name,)))  # fmt: skip
+    teller.found.bond(
+        Bond(source=teller.subject, type=upper(title), target=name, turns=(teller.turn,), single=single)
+    )
+    teller.found.claim(
+        Claim(
+            content=f"{name} is {who.inside}'s {title}.",
+            turns=(teller.turn,),
+            subject=teller.subject,
+            attribute=title,
+            value=name.lower(),
+            single=single,
+            about=(name,),
+        )
+    )
 
 
 def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
-_IDLE_NOUN = re.compile(r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
-                        r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
-                        r"impression|suggestion|request|code|text|prompt|character|problem|story|plan here|next "
-                        r"question)\b", re.IGNORECASE)  # fmt: skip
+_THING = re.compile(r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE)
+_OUR_ALL = re.compile(r"(?:generation|society|world|planet|species|culture|country|economy|brains?|bodies|ancestors|language|solar)\b")
+_IDLE_NOUN = re.compile(
+    r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
+    r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
+    r"impression|suggestion|request|code|text|prompt|character|problem|story|plan here|next "
+    r"question)\b",
+    re.IGNORECASE,
+)

@@ -1,6 +1,8 @@
 """What a conversation is about, turn by turn: it changes where the words do."""
 
 import re
+
+from recollect.mine.rules.wordlist import listed
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,14 +17,24 @@ _SHORT = 4
 _BACK = 6
 _ALIKE = 0.08
 _TITLE_WORDS = 3
-_IDLE = STOP_WORDS | REQUEST_WORDS | frozenset(
-    "also really like love want need know think make sure help get got good great thanks thank new one two use using way try "
-    "trying looking look find time lot bit much many more most some any other here there now then well still even back going "
-    "im ive ill id dont doesnt didnt cant wont isnt youre thats lets its let see say said tell give take go come keep put "
-    "yes no ok okay sure please hi hello hey actually maybe probably first last next day days week today yesterday "
-    "tomorrow user options option different specific around consider considering start ensure provide example based "
-    "best feel things thing work something anything everything people important recommend recommendations tips".split()
-)  # fmt: skip
+_IDLE = (
+    STOP_WORDS
+    | REQUEST_WORDS
+    | listed(
+        "also really like love want need know think make sure help get got good great thanks thank new "
+        "one two use using way try "
+        "trying looking look find time lot bit much many more most some any other here there now then "
+        "well still even back going "
+        "im ive ill id dont doesnt didnt cant wont isnt youre thats lets its let see say said tell give "
+        "take go come keep put "
+        "yes no ok okay sure please hi hello hey actually maybe probably first last next day days week "
+        "today yesterday "
+        "tomorrow user options option different specific around consider considering start ensure provide "
+        "example based "
+        "best feel things thing work something anything everything people important recommend "
+        "recommendations tips"
+    )
+)
 
 
 def topics(turns: Sequence[Turn], mentions: Sequence[Mention]) -> tuple[Topic, ...]:
@@ -62,18 +74,27 @@ def _overlap(these: Counter[str], those: Counter[str]) -> float:
     return sum(count for term, count in these.items() if term in those) / total if total else 0.0
 
 
-def _topic(turns: Sequence[Turn], said: list[Counter[str]], mentions: Sequence[Mention], first: int, last: int) -> Topic:
+def _topic(
+    turns: Sequence[Turn], said: list[Counter[str]], mentions: Sequence[Mention], first: int, last: int
+) -> Topic:
     inside: Counter[str] = sum(said[first : last + 1], Counter[str]())
     spread = Counter(term for counts in said[first : last + 1] for term in counts)
     ids = {turn.id for turn in turns[first : last + 1]}
-    central = max((mention for mention in mentions if ids.intersection(mention.turns)),
-                  key=lambda mention: len(ids.intersection(mention.turns)), default=None)  # fmt: skip
+    central = max(
+        (mention for mention in mentions if ids.intersection(mention.turns)),
+        key=lambda mention: len(ids.intersection(mention.turns)),
+        default=None,
+    )
     ranked = sorted(inside, key=lambda term: (-inside[term] * spread[term], term))
     written = _written(turns[first : last + 1])
     shown = [written[term] for term in ranked if term in written][:_TITLE_WORDS]
     title = ", ".join(dict.fromkeys(shown)) or "Conversation"
-    return Topic(title=title[0].upper() + title[1:], first=turns[first].index, last=turns[last].index,
-                 subject=central.name if central is not None else "")  # fmt: skip
+    return Topic(
+        title=title[0].upper() + title[1:],
+        first=turns[first].index,
+        last=turns[last].index,
+        subject=central.name if central is not None else "",
+    )
 
 
 _WORD = re.compile(r"[^\W_][\w'-]{2,30}")
