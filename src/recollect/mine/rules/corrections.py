@@ -29,7 +29,7 @@ _NEW = re.compile(
 
 
 def corrected(text: str, told: list[str]) -> str | None:
-    """The last clause in which the new value has its place, with it; None where there is no such clause, or two places."""
+    """The last clause in which the new value has its place, with it; None without such a place."""
     found = _NEW.match(text.strip(" .!"))
     if found is None:
         return None

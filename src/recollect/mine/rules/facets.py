@@ -1,13 +1,12 @@
 """What a clause says in terms of attribute and value, so that two clauses can be seen to disagree."""
 
 import re
-
-from recollect.mine.rules.wordlist import listed
 from typing import NamedTuple
 
 from recollect.mine.extracted import MentionType
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules.grammar import Said, retold
+from recollect.mine.rules.wordlist import listed
 
 VALUE_LIMIT = 80
 
@@ -37,7 +36,8 @@ _TAIL = re.compile(
     r"today|yesterday|"
     r"tomorrow|last|next|this|in (?:january|february|march|april|may|june|july|august|september|october|"
     r"november|"
-    r"december|spring|summer|autumn|fall|winter|(?:19|20)\d\d)|ago|already|finally|lol|haha|basically|more than|"
+    r"december|spring|summer|autumn|fall|winter|(?:19|20)\d\d)|ago|already|finally|lol|haha|basically|"
+    r"more than|"
     r"over|every)\b).*$",
     re.IGNORECASE,
 )
@@ -85,11 +85,11 @@ _AGE = re.compile(
 )
 _BORN = re.compile(r"born (?:and raised )?(?P<how>in|on) (?P<what>.+)", re.IGNORECASE)
 _JOB = re.compile(
-    r"(?:an? |the )(?P<job>(?:[\w-]+ ){0,3}?(?:%s))\b(?P<after>.*)" % "|".join(sorted(lx.JOBS)), re.IGNORECASE
+    rf"(?:an? |the )(?P<job>(?:[\w-]+ ){{0,3}}?(?:{'|'.join(sorted(lx.JOBS))}))\b(?P<after>.*)", re.IGNORECASE
 )
 _WHERE_AFTER = re.compile(r".{0,30}?\b(?:at|for) (?P<where>[A-Z].+)")
 _CALLED = re.compile(r"\b(?:called|named) (?P<name>[A-Z][\w'-]+)")
-_PET = re.compile(r"\b(?P<pet>%s)s?\b" % "|".join(sorted(lx.PETS)), re.IGNORECASE)
+_PET = re.compile(rf"\b(?P<pet>{'|'.join(sorted(lx.PETS))})s?\b", re.IGNORECASE)
 _LIKING = re.compile(
     r"(?:very |so |really |quite |pretty |super |totally |completely |a )*(?:(?:big |huge |massive |great "
     r")?fan of|"
@@ -369,7 +369,7 @@ def _other(said: Said) -> Facet:
         return Facet("education", value(rest), named=named, named_type="organization")
     if said.verb == "weigh":
         return Facet("weight", value(rest), True)
-    if said.verb in ("marry",) and (named := name_at_start(rest)):
+    if said.verb == "marry" and (named := name_at_start(rest)):
         return Facet("spouse", named.lower(), True, bond="SPOUSE", named=named, named_type="person")
     if said.verb in ("visit", "travel", "fly", "tour") or (said.verb == "go" and rest.startswith("to ")):
         return _journey(said)

@@ -89,8 +89,12 @@ _LANGUAGE = re.compile(
     r"Spanish|Italian|Portuguese|Dutch|Polish|Swedish|Japanese|Chinese|Korean|Russian|Arabic|Hindi|"
     r"Turkish)\b(?! (?:and|or) )"
 )
-_STANDING = re.compile(r"(?:please |can you |could you )*(?:always|from now on,?) (?P<what>(?:use|give|show|cite|include|answer|check|ask|"
-                       r"add|write|tell|start|reply|call|put)\b[^?]{4,160}?)(?:,? (?:because|since|as|so) .*|, (?=I\b).*)?$", _I)
+_STANDING = re.compile(
+    r"(?:please |can you |could you )*(?:always|from now on,?) (?P<what>(?:use|give|show|cite|include|"
+    r"answer|check|ask|"
+    r"add|write|tell|start|reply|call|put)\b[^?]{4,160}?)(?:,? (?:because|since|as|so) .*|, (?=I\b).*)?$",
+    _I,
+)
 _TOO = re.compile(
     r"(?:(?:oh|no|hm+|well|ugh|sorry|ok)[,!.]* )*(?:(?:that|this|it)(?:'s| is| was)|your (?:answer|reply|"
     r"summary|"

@@ -21,7 +21,7 @@ class Found:
     mentions: dict[str, Mention] = field(default_factory=dict[str, Mention])
 
     def claim(self, claim: Claim) -> bool:
-        """Kept, unless it is too short or long to be one; said again, it is the same claim with two sources."""
+        """Kept, unless it is too short or long; said again, it is the same claim with two sources."""
         key = (claim.kind, claim.content)
         if known := self.claims.get(key):
             self.claims[key] = replace(known, turns=_with(known.turns, claim.turns[0]))

@@ -1,11 +1,10 @@
 """From the first person to the third: what somebody said of themselves, as somebody else would say it."""
 
 import re
-
-from recollect.mine.rules.wordlist import listed
 from typing import NamedTuple
 
 from recollect.mine.rules import verbs as v
+from recollect.mine.rules.wordlist import listed
 
 
 class Person(NamedTuple):
@@ -59,13 +58,12 @@ _NEGATIVE = {
     "shouldn't": ("should", "should not"),
 }
 _ADVERBS = listed(
-    "really just also always never still already recently currently actually usually often "
-    "sometimes now finally absolutely definitely probably mostly mainly only even ever once soon "
-    "basically totally truly rarely hardly barely generally typically originally previously "
-    "initially regularly occasionally lately both all simply quite kinda pretty very so too "
-    "frequently normally quickly later then almost nearly kind-of particularly especially not "
-    "no longer thoroughly greatly much personally temporarily seriously "
-    "literally officially rather"
+    "really just also always never still already recently currently actually usually often sometimes "
+    "now finally absolutely definitely probably mostly mainly only even ever once soon basically "
+    "totally truly rarely hardly barely generally typically originally previously initially regularly "
+    "occasionally lately both all simply quite kinda pretty very so too frequently normally quickly "
+    "later then almost nearly kind-of particularly especially not no longer thoroughly greatly much "
+    "personally temporarily seriously literally officially rather"
 )
 
 _PRONOUN = re.compile(
@@ -159,7 +157,7 @@ class _Reader:
         after = self._next()
         match word:
             case "have" | "had":
-                return v.is_participle(after) and after not in ("set",)
+                return v.is_participle(after) and after != "set"
             case "do" | "did":
                 return after in v.BASE and not self.aux
             case "going" | "used":
@@ -167,7 +165,7 @@ class _Reader:
             case "need":
                 return False
             case "am" | "are" | "was" | "were" | "been" | "be":
-                return v.is_ing(after) or (v.is_participle(after) and after not in ("left",))
+                return v.is_ing(after) or (v.is_participle(after) and after != "left")
             case _:
                 return True
 

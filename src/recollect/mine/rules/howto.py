@@ -2,13 +2,12 @@
 
 import re
 
-from recollect.mine.rules.wordlist import listed
-
 from recollect.mine.extracted import Certainty, Claim
 from recollect.mine.rules.found import CONTENT_LIMIT
 from recollect.mine.rules.grammar import retold
 from recollect.mine.rules.statements import TEXT_LIMIT
 from recollect.mine.rules.verbs import BASE
+from recollect.mine.rules.wordlist import listed
 
 _I = re.IGNORECASE
 _STEPS_LIMIT = 12
@@ -30,12 +29,10 @@ _HOW = re.compile(
 )
 _IMPERATIVES = BASE | listed(
     "rinse scrub dry oil bump tag stop run open click press select enter install remove insert mix heat "
-    "boil stir pour preheat "
-    "turn set copy paste commit push pull merge restart reload update configure navigate log sign type "
-    "save delete make put "
-    "file name proof tighten loosen unplug plug rub wipe soak drain chop slice season fold whisk attach "
-    "detach export "
-    "import ensure gather measure cut sand apply download build test deploy start scroll tap choose go"
+    "boil stir pour preheat turn set copy paste commit push pull merge restart reload update configure "
+    "navigate log sign type save delete make put file name proof tighten loosen unplug plug rub wipe "
+    "soak drain chop slice season fold whisk attach detach export import ensure gather measure cut sand "
+    "apply download build test deploy start scroll tap choose go"
 )
 WORKED = re.compile(
     r"\b(?:that|it|this)(?: really| just| finally)? (?:worked|works|did the trick|did it|fixed it|solved "
@@ -101,8 +98,7 @@ def answered_steps(
         ]
         if re.sub(r"\W.*", "", steps[0].lower()) not in _IMPERATIVES:
             return None
-    done = _procedure(f"to {what}", steps, turns[1], certainty, owner)
-    return done
+    return _procedure(f"to {what}", steps, turns[1], certainty, owner)
 
 
 def _numbered(text: str) -> list[str]:

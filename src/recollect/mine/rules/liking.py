@@ -23,8 +23,12 @@ _MY_THING = re.compile(
     r"anxious|angry))$",
     re.IGNORECASE,
 )
-_FOR_ME = re.compile(r"(?:(?:just |absolutely |and )?no (?P<no>[\w -]{3,40}?)|(?P<only>[\w -]{3,40}?) only|only (?P<just>[\w -]{3,40}?)) "
-                     r"(?:for (?:me|us)|from me)\b", re.IGNORECASE)
+_FOR_ME = re.compile(
+    r"(?:(?:just |absolutely |and )?no (?P<no>[\w -]{3,40}?)|(?P<only>[\w -]{3,40}?) only|only "
+    r"(?P<just>[\w -]{3,40}?)) "
+    r"(?:for (?:me|us)|from me)\b",
+    re.IGNORECASE,
+)
 _UNNAMED = re.compile(r"(?:it|this|that|these|those|which|what|they|he|she|you)\b", re.IGNORECASE)
 
 
@@ -52,7 +56,9 @@ def liked(text: str) -> Taste | None:
     """What somebody likes, with the thing as the subject: "old maps are my thing"."""
     if wanted := _FOR_ME.match(text):
         what = (wanted["no"] or wanted["only"] or wanted["just"]).strip()
-        return Taste(what, bool(wanted["no"]), f"wants {'no' if wanted['no'] else 'only'} {what[0].lower()}{what[1:]}")
+        return Taste(
+            what, bool(wanted["no"]), f"wants {'no' if wanted['no'] else 'only'} {what[0].lower()}{what[1:]}"
+        )
     found = _MY_THING.match(text)
     if found is None or _UNNAMED.match(found["what"]):
         return None

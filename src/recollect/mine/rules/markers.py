@@ -1,15 +1,15 @@
 """The words that show what a sentence is: asked, supposed, quoted, played, pasted, commanded, or meant."""
 
 import re
+from collections.abc import Callable
 
 from recollect.mine.rules.wordlist import listed
-from collections.abc import Callable
 
 _I = re.IGNORECASE
 
 
 def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
-    """Whether a text has the pattern. A search costs far more than a look for the letters it cannot do without."""
+    """Whether a text has the pattern. A search costs far more than a look for letters it must have."""
     letters, compiled = tuple(hints.split("|")), re.compile(pattern, _I)
 
     def has(text: str) -> bool:
@@ -27,10 +27,12 @@ injects = _marker(
     r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bsystem override\b",
 )
 plays = _marker(
-    "role|pretend|practi|interview|i play|play |act |in character|s play|you are|you're|you will be|be my|play my|i'll be|i will be|"
+    "role|pretend|practi|interview|i play|play |act |in character|s play|you are|you're|you will be|be my|"
+    "play my|i'll be|i will be|"
     "i'll play",
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
-    r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
+    r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? "
+    r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
     r"|\byou(?:'re| are| will be) (?:the|an?|my) (?!best|great|lifesaver|genius|star|"
     r"legend|right)"
     r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|"
@@ -42,23 +44,28 @@ ends_play = _marker(
     r"(?:scene|role-?\s?play)|back to reality)\b",
 )
 
-_WORK = (
+_TALE = (
     r"(?:stor(?:y|ies)|poem|song|lyrics|rap|haiku|screenplay|script|dialogue|monologue|scene|novel|"
     r"chapter|essay|"
-    r"e-?mail|letter|message|text|reply|response|note|speech|toast|eulogy|bio|biography|profile|resume|cv|"
-    r"tweet|post|"
-    r"caption|review|blog|article|ad|advert|description|statement|diary|journal entry|paragraph|character|"
-    r"persona|"
-    r"backstory|cover letter|testimonial|prompt|sketch|fanfic\w*|fiction|complaint|invitation|proposal|"
-    r"memo|vow|vows)"
+    r"speech|toast|eulogy|fanfic\w*|fiction|persona|backstory|character|sketch|joke|limerick)"
+)
+_WRITING = (
+    r"(?:e-?mail|letter|message|text|reply|response|note|bio|biography|profile|resume|cv|tweet|post|"
+    r"caption|review|"
+    r"blog|article|ad|advert|description|statement|diary|journal entry|paragraph|testimonial|prompt|"
+    r"complaint|"
+    r"invitation|proposal|memo|vows?)"
 )
 writes = _marker(
-    "write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|prepare|"
-    "continue|finish|word|style of|voice of|first|story|novel|sitcom|screenplay|game|play|campaign",
-    rf"\b(?:write|draft|compose|create|generate|make up|invent|come up with|tell me|give me|help me "
-    rf"(?:write|draft|with)|"
-    rf"craft|prepare|continue|finish|word|need|want)\b[^.?!]{{0,60}}\b{_WORK}s?\b|\bin the (?:style|voice) of\b|"
-    rf"\bfirst[- ]person\b"
+    "write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|word|style "
+    "of|voice of|"
+    "first|story|novel|sitcom|screenplay|game|play|campaign|need |continue|finish|prepare",
+    rf"\b(?:write|draft|compose|craft|word)\b(?! down)[^.?!]{{0,60}}\b(?:{_TALE}|{_WRITING})s?\b"
+    rf"|\b(?:create|generate|make up|invent|come up with|tell me|give me|help me|prepare|continue|"
+    rf"finish)\b[^.?!]{{0,40}}"
+    rf"\b{_TALE}s?\b"
+    rf"|\bneed (?:an? |some |the |me )?(?:\w+ )?{_TALE}\b"
+    rf"|\bin the (?:style|voice) of\b|\bfirst[- ]person\b"
     rf"|\b(?:for|in) (?:a|my|the) (?:story|novel|sitcom|screenplay|game|play|character|campaign)\b",
 )
 WORKED_ON = re.compile(
@@ -75,11 +82,13 @@ PASTED = re.compile(
     r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:dear|hi|hello) [\w ]{1,30},\s*$)", _I
 )
 mocks = _marker(
-    "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|queen|king of|pope|sarcas|because clearly|because obviously|"
+    "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|queen|king of|pope|sarcas|because clearly|"
+    "because obviously|"
     "just love|what i needed|🙄",
     r"\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
     r"fantastic)\b,"
-    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bi'm the (?:queen|king|pope|emperor|president)\b|\bsarcas\w+|"
+    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bi'm the "
+    r"(?:queen|king|pope|emperor|president)\b|\bsarcas\w+|"
     r"\bbecause "
     r"(?:clearly|obviously) i\b|\bi just LOVE\b|\bjust what i needed\b|🙄",
 )
@@ -125,14 +134,11 @@ REPORTS = re.compile(
 )
 COMMANDS = listed(
     "please make give tell show help write find explain list let use add remove create remind recommend "
-    "suggest keep be "
-    "stop don't do try compare describe provide generate include send set put look check open run thank "
-    "thanks thx ok "
-    "okay yes no sure great cool nice hi hello hey bye perfect sorry wow hmm good awesome interesting lol "
-    "haha name "
-    "define calculate convert translate summarise summarize rewrite draft compose review fix debug book "
-    "order call "
-    "play schedule cancel change sort rank walk teach consider assume note ignore forget leave"
+    "suggest keep be stop don't do try compare describe provide generate include send set put look "
+    "check open run thank thanks thx ok okay yes no sure great cool nice hi hello hey bye perfect sorry "
+    "wow hmm good awesome interesting lol haha name define calculate convert translate summarise "
+    "summarize rewrite draft compose review fix debug book order call play schedule cancel change sort "
+    "rank walk teach consider assume note ignore forget leave"
 )
 
 LEAD = re.compile(
@@ -142,7 +148,7 @@ LEAD = re.compile(
     r"note)|remember|"
     r"note|keep in mind|just to (?:clarify|add)|anyway|anyways|honestly|frankly|to be honest|tbh|in fact|"
     r"as you know|"
-    r"as i said|you know|you see|look|listen|basically|quick one|thanks|thank you|great|cool|nice|sure|"
+    r"as i said|you know|you see|look,|listen,|basically|quick one|thanks|thank you|great|cool|nice|sure|"
     r"speaking of (?:which|that)|oh and|plus|then|now|because|since|although|though|even though|"
     r"unfortunately|"
     r"luckily|fortunately|sadly|interestingly|funny enough|first of all|to be fair|i mean|the thing is|"

@@ -7,8 +7,8 @@ from recollect.mine.extracted import Claim
 from recollect.mine.rules import facets as f
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
-from recollect.mine.rules.markers import COMMANDS
 from recollect.mine.rules.grammar import parsed, retold
+from recollect.mine.rules.markers import COMMANDS
 from recollect.mine.rules.statements import Clause, Sentence, trimmed
 from recollect.mine.rules.telling import Teller, relate
 from recollect.mine.rules.tense import looks_ahead, tense_of
@@ -45,11 +45,19 @@ _TO_ME = re.compile(
 )
 _OF_ME = re.compile(r"\b(?:me|my|us|our)\b")
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
-_POINTS = re.compile(r"(?:it|that|this|these|those|which|what|who|whoever|you|thanks|they|if|any|not|sounds|looks|seems|feels|for|to|as|same|"
-                     r"one|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
-                     r"everyone|everything|something|nothing|nobody|here)\b(?!\w)|there (?:is|are)n't|(?:the|a) (?:only |main |first |next |"
-                     r"last |biggest )?(?:thing|problem|question|issue|point|reason|idea|way|same|fact|best|more|other)\b", re.IGNORECASE)
-_HOME = re.compile(r"(?P<place>[A-Z][\w-]+) is (?:now )?(?:my )?home(?: now)?$|[Hh]ome is (?:now )?(?P<also>[A-Z][\w-]+)(?: now)?$")
+_POINTS = re.compile(
+    r"(?:it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|thanks|they|if|any|not|"
+    r"sounds|looks|seems|feels|for|to|as|same|"
+    r"one|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
+    r"everyone|everything|something|nothing|nobody|here)\b(?!\w)|there (?:is|are)n't|(?:the|a) (?:only |"
+    r"main |first |next |"
+    r"last |biggest )?(?:thing|problem|question|issue|point|reason|idea|way|same|fact|best|more|other)\b",
+    re.IGNORECASE,
+)
+_HOME = re.compile(
+    r"(?P<place>[A-Z][\w-]+) is (?:now )?(?:my )?home(?: now)?$|[Hh]ome is (?:now "
+    r")?(?P<also>[A-Z][\w-]+)(?: now)?$"
+)
 _SAYS = re.compile(
     r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b"
 )
@@ -83,7 +91,9 @@ def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) ->
     elif found := _HOME.match(text):
         place = found["place"] or found["also"]
         facet = f.Facet("home", place.lower(), True, bond="LOCATED_IN", named=place, named_type="place")
-        claim = Claim(content=f"{teller.who.subject} lives in {place}", turns=(teller.turn,), subject=teller.subject)
+        claim = Claim(
+            content=f"{teller.who.subject} lives in {place}", turns=(teller.turn,), subject=teller.subject
+        )
         teller.finish(claim, facet, clause, sentence)
     elif not _named(teller, text, clause, sentence) and not _happening(teller, text, clause, sentence):
         _around(teller, text, clause, sentence)
@@ -171,8 +181,14 @@ def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> No
     told = _OF_ME.sub(lambda found: _told(found, teller.who.inside), text, count=1)
     dated = when(retold(told), teller.at, teller.zone, forward=not past)
     ahead = dated.since is not None and dated.since > teller.at
-    claim = teller.dated(dated.text[0].upper() + dated.text[1:], Tense.PAST if past else Tense.FUTURE if ahead else Tense.CURRENT, dated)
-    teller.finish(replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), f.NONE, clause, sentence)
+    claim = teller.dated(
+        dated.text[0].upper() + dated.text[1:],
+        Tense.PAST if past else Tense.FUTURE if ahead else Tense.CURRENT,
+        dated,
+    )
+    teller.finish(
+        replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), f.NONE, clause, sentence
+    )
 
 
 def _told(found: re.Match[str], who: str) -> str:

@@ -24,7 +24,10 @@ IS_KIN = re.compile(
     rf"(?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b"
 )
 SAYS_WHAT = re.compile(r"(?:[Ss]he|[Hh]e|[A-Z]\w+)(?:'s| is| isn't| was) (?:my|our)\b")
-THEN_PRONOUN = re.compile(r"\b([A-Z][a-z]+), (?=(?:she|he)\b)|\b(?:for|with|around|met?|meet|about|by) ((?:Auntie |Aunt |Uncle )?[A-Z][a-z]+),?$")
+THEN_PRONOUN = re.compile(
+    r"\b([A-Z][a-z]+), (?=(?:she|he)\b)|\b(?:for|with|around|met?|meet|about|by) ((?:Auntie |Aunt |Uncle "
+    r")?[A-Z][a-z]+),?$"
+)
 _ADJECTIVE = re.compile(r"(?:[a-z]+(?:ese|ish|ian|ean|can|ic))$", re.IGNORECASE)
 
 

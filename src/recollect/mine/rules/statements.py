@@ -1,14 +1,13 @@
-"""What in a turn its speaker states: without code, quotes and pasted text, without questions and suppositions,
-cut into clauses that can each be understood with the one before."""
+"""What in a turn its speaker states, cut into clauses: without code, quotes and pasted text, without questions
+and suppositions."""
 
 import re
-
-from recollect.mine.rules.wordlist import listed
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from recollect.mine.rules import markers as m
 from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST
+from recollect.mine.rules.wordlist import listed
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -93,22 +92,33 @@ _TIME_FIRST = re.compile(
     r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|"
     r"[Dd]uring |[Ll]ast |[Nn]ext |"
     r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|"
-    r"[Tt]oday|[Tt]omorrow|"
+    r"[Tt]oday|[Tt]onight|[Tt]omorrow|"
     r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|"
     r"context|the record|what)|"
     r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|"
     r"night)?)"
-    r"[^,:.?!]{0,60}?)(?:[,:] (?=(?:[Mm]y|[Oo]ur)\b)|(?<!\bon)(?<!\bof)(?<!\bwith)(?<!\bfor)(?<!\bto)(?<!\bin)(?<!\bfrom)"
-    r"(?<!\bat) (?=(?:my|our)\b)|[,:]? (?=(?:I|[Ww]e)\b(?! (?:was|lived|worked|had|studied|moved) [^,]{0,40}, )))"
+    r"[^,:.?!]{0,60}?)(?:[,:] (?=(?:[Mm]y|[Oo]ur)\b)|"
+    r"(?<!\bon)(?<!\bof)(?<!\bwith)(?<!\bfor)(?<!\bto)(?<!\bin)(?<!\bfrom)"
+    r"(?<!\bat) (?=(?:my|our)\b)|[,:]? (?=(?:I|[Ww]e)\b(?! (?:was|lived|worked|had|studied|moved) "
+    r"[^,]{0,40}, )))"
 )
 _COLON = re.compile(
-    r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note|resolution|goal|news|reason): "
+    r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note|"
+    r"resolution|goal|news|reason): "
     r"(?=(?:I|my|we|our)\b)",
     re.IGNORECASE,
 )
-_WRONG = re.compile(r"\b(?:that|this|it)(?:'s| is| was) (?:wrong|not right|not correct|incorrect|not true)\b", re.IGNORECASE)
-_WITH = re.compile(r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|[A-Z][a-z]+) and I (?=[a-z])")
-_GIVEN = re.compile(r"(?:[Ss]ince|[Aa]s|[Bb]ecause|[Gg]iven that|[Nn]ow that|[Cc]onsidering) (?P<what>(?:I|my|we|our|I'm|I've|we're)\b[^,]{4,120}), ")
+_WRONG = re.compile(
+    r"\b(?:that|this|it)(?:'s| is| was) (?:wrong|not right|not correct|incorrect|not true)\b", re.IGNORECASE
+)
+_WITH = re.compile(
+    r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|"
+    r"[A-Z][a-z]+) and I (?=[a-z])"
+)
+_GIVEN = re.compile(
+    r"(?:[Ss]ince|[Aa]s|[Bb]ecause|[Gg]iven that|[Nn]ow that|[Cc]onsidering) (?P<what>(?:I|my|we|our|I'm|"
+    r"I've|we're)\b[^,]{4,120}), "
+)
 _STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
 _SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
@@ -267,7 +277,9 @@ def _together(sentence: str) -> str:
     main = sentence[found.end() :]
     joint = _JOINT.search(main)
     end = joint.start() if joint else len(main.rstrip(" .!?,"))
-    return f"{sentence[: found.end('before')]}I {main[:end]} with {found['who'].replace('My', 'my')}{main[end:]}"
+    return (
+        f"{sentence[: found.end('before')]}I {main[:end]} with {found['who'].replace('My', 'my')}{main[end:]}"
+    )
 
 
 def _clause(text: str, corrects: bool) -> Clause | None:
@@ -334,7 +346,8 @@ def _shared(piece: str) -> list[str]:
 
 
 _TRIM = re.compile(
-    r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|explain|not|far so)\b.*|"
+    r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
+    r"explain|not|far so)\b.*|"
     r", so .*|"
     r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|"
     r"please|now|"

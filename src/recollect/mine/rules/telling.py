@@ -20,6 +20,7 @@ from recollect.mine.rules.worth import is_vague, is_worth
 from recollect.model.records import Tense
 
 _TOLD_LIMIT = 20
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -30,7 +31,7 @@ class Teller:
     found: Found
     circle: p.Circle
     turn: str = ""
-    at: datetime = datetime.min.replace(tzinfo=UTC)
+    at: datetime = _NEVER
     zone: tzinfo = UTC
     place: str = ""
     thing: str = ""
@@ -92,7 +93,12 @@ class Teller:
     # --- what is said of oneself
 
     def _own(self, text: str, clause: Clause, sentence: Sentence) -> None:
-        text = re.sub(r"^(I(?:'ve)?(?: just| recently)? (?:have|got|had|developed|found|met|made|bought)) this (?!week|month|year|morning)", r"\1 a ", text)
+        text = re.sub(
+            r"^(I(?:'ve)?(?: just| recently)? (?:have|got|had|developed|found|met|made|bought)) this "
+            r"(?!week|month|year|morning)",
+            r"\1 a ",
+            text,
+        )
         said = parsed(trimmed(self._resolved(text)))
         if said is None:
             return
@@ -185,7 +191,13 @@ class Teller:
         if not at and len(words) > 2 and words[1].lower() in lx.PEOPLE:
             at = 2
         noun = " ".join(words[1:at])
-        if not at or at + 1 > len(words) - 1 or _IDLE_NOUN.match(noun) or noun.endswith(" one") or _OUR_ALL.match(noun):
+        if (
+            not at
+            or at + 1 > len(words) - 1
+            or _IDLE_NOUN.match(noun)
+            or noun.endswith(" one")
+            or _OUR_ALL.match(noun)
+        ):
             return
         kin = p.BARE_KIN.match(text)
         met = self.circle.known.get(kin["kin"].lower()) if kin else None
@@ -326,8 +338,13 @@ def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
-_THING = re.compile(r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE)
-_OUR_ALL = re.compile(r"(?:generation|society|world|planet|species|culture|country|economy|brains?|bodies|ancestors|language|solar)\b")
+_THING = re.compile(
+    r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
+)
+_OUR_ALL = re.compile(
+    r"(?:generation|society|world|planet|species|culture|country|economy|brains?|bodies|ancestors|"
+    r"language|solar)\b"
+)
 _IDLE_NOUN = re.compile(
     r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
     r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"

@@ -16,7 +16,7 @@ def looks_ahead(said: Said) -> bool:
     """Whether a Friday that it names is the next one."""
     if said.verb == "plan" or (said.verb in _ARRANGED and " for " in said.rest):
         return True
-    if any(word in PAST and word not in BASE for word in said.rest.lower().split()):
+    if said.verb == "be" and any(word in PAST and word not in BASE for word in said.rest.lower().split()):
         return False  # the time may be that of what happened before
     return not (said.form in ("past", "participle") or said.aux in ("was", "had", "did", "have", "used"))
 

@@ -1,12 +1,11 @@
 """What a conversation is about, turn by turn: it changes where the words do."""
 
 import re
-
-from recollect.mine.rules.wordlist import listed
 from collections import Counter
 from collections.abc import Sequence
 
 from recollect.mine.extracted import Mention, Topic
+from recollect.mine.rules.wordlist import listed
 from recollect.model.records import Role, Turn
 from recollect.text.analyse import REQUEST_WORDS, STOP_WORDS, stem, words
 
@@ -21,16 +20,12 @@ _IDLE = (
     STOP_WORDS
     | REQUEST_WORDS
     | listed(
-        "also really like love want need know think make sure help get got good great thanks thank new "
-        "one two use using way try "
-        "trying looking look find time lot bit much many more most some any other here there now then "
-        "well still even back going "
-        "im ive ill id dont doesnt didnt cant wont isnt youre thats lets its let see say said tell give "
-        "take go come keep put "
-        "yes no ok okay sure please hi hello hey actually maybe probably first last next day days week "
-        "today yesterday "
-        "tomorrow user options option different specific around consider considering start ensure provide "
-        "example based "
+        "also really like love want need know think make sure help get got good great thanks thank new one "
+        "two use using way try trying looking look find time lot bit much many more most some any other "
+        "here there now then well still even back going im ive ill id dont doesnt didnt cant wont isnt "
+        "youre thats lets its let see say said tell give take go come keep put yes no ok okay sure please "
+        "hi hello hey actually maybe probably first last next day days week today yesterday tomorrow user "
+        "options option different specific around consider considering start ensure provide example based "
         "best feel things thing work something anything everything people important recommend "
         "recommendations tips"
     )

@@ -1,32 +1,27 @@
 """When something was, is or will be: dates that a clause names, written into it."""
 
 import re
-
-from recollect.mine.rules.wordlist import listed
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from recollect.mine.rules.wordlist import listed
 from recollect.text.times import TimePhrase, time_phrases
 
 _DIGIT = re.compile(r"\d")
 _WORDS = listed(
     "yesterday today tonight tomorrow last next this past coming ago since weekend few couple spring "
-    "summer autumn fall "
-    "winter christmas halloween january february march april may june july august september october "
-    "november december "
-    "jan feb mar apr jun jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday "
-    "sunday mon tue "
-    "tues wed thu thurs fri sat sun in week month year"
+    "summer autumn fall winter christmas halloween january february march april may june july august "
+    "september october november december jan feb mar apr jun jul aug sept sep oct nov dec monday "
+    "tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun in week "
+    "month year"
 )
-_ORDINALS = {
-    word: number
-    for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
-    )
-}
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
 _ORDINAL = re.compile(
-    r"\b(?:the )?(%s) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))" % "|".join(_ORDINALS),
+    rf"\b(?:the )?({'|'.join(_ORDINALS)}) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -89,7 +84,7 @@ def _width(phrase: TimePhrase) -> timedelta:
 
 
 def _numbered(word: str) -> str:
-    number = _ORDINALS[word.lower()]
+    number = _ORDINALS.index(word.lower()) + 1
     return f"{number}{_SUFFIX.get(number, 'th')}"
 
 

@@ -2,25 +2,22 @@
 
 import re
 
-from recollect.mine.rules.wordlist import listed
-
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules.grammar import Said
 from recollect.mine.rules.verbs import ING, lemma
+from recollect.mine.rules.wordlist import listed
 
 _TALK = listed(
-    "guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt imagine "
-    "assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
-    "confirm clarify promise figure swear look expect misread mistake "
-    "realise realize"
+    "guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt "
+    "imagine assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
+    "confirm clarify promise figure swear look expect misread mistake realise realize"
 )
 """Verbs of talking and thinking: what follows them is no fact, or not yet one."""
 LIFE = listed(
-    "visit travel fly move attend start graduate marry meet arrive leave stay host celebrate learn study "
-    "become "
-    "buy adopt foster own live retire quit join run open launch go take teach relocate emigrate "
-    "apply register volunteer compete perform speak renovate sell write build play return switch train "
-    "work paint turn"
+    "visit travel fly move attend start graduate marry meet arrive leave stay host celebrate learn "
+    "study become buy adopt foster own live retire quit join run open launch go take teach relocate "
+    "emigrate apply register volunteer compete perform speak renovate sell write build play return "
+    "switch train work paint turn"
 )
 """What people plan to do with their time; not with this answer."""
 _CAN = listed(
