@@ -1,6 +1,8 @@
 """Corrections that say only what is new: "Actually, it's $12,000" is put into what was said before."""
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 _AMOUNT = (
     r"(?:[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d)(?:k\b| ?(?:million|thousand)\b)?|\b\d[\d,.]* ?(?:euros?|dollars?|"
@@ -28,21 +30,26 @@ _NEW = re.compile(
 )
 
 
-def corrected(text: str, told: list[str]) -> str | None:
+class Corrected(NamedTuple):
+    clause: str
+    """What was said before."""
+    corrected: str
+
+
+def corrected(text: str, told: Iterable[str]) -> Corrected | None:
     """The last clause in which the new value has its place, with it; None without such a place."""
     found = _NEW.match(text.strip(" .!"))
     if found is None:
         return None
-    new, old = found["new"].strip(), found["old"] or found["older"]
-    new = re.sub(r"^(?:on|in|at|for) ", "", new)
-    for kind in _KINDS:
-        if not kind.fullmatch(f"x {new}", 2):
-            continue
-        for clause in reversed(told):
-            if old and old in clause and new not in clause:
-                return clause.replace(old, new, 1)
-            places = list(kind.finditer(clause))
-            if len(places) == 1 and not old:
-                return clause[: places[0].start()] + new + clause[places[0].end() :]
+    new = re.sub(r"^(?:on|in|at|for) ", "", found["new"].strip())
+    old = found["old"] or found["older"]
+    kind = next((kind for kind in _KINDS if kind.fullmatch(f"x {new}", 2)), None)
+    if kind is None:
         return None
+    for clause in reversed(list(told)):
+        if old and old in clause and new not in clause:
+            return Corrected(clause, clause.replace(old, new, 1))
+        places = list(kind.finditer(clause))
+        if len(places) == 1 and not old:
+            return Corrected(clause, clause[: places[0].start()] + new + clause[places[0].end() :])
     return None

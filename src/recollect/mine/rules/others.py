@@ -4,14 +4,15 @@ import re
 from dataclasses import replace
 
 from recollect.mine.extracted import Claim
-from recollect.mine.rules import facets as f
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.grammar import parsed, retold
 from recollect.mine.rules.markers import COMMANDS
 from recollect.mine.rules.statements import Clause, Sentence, trimmed
 from recollect.mine.rules.telling import Teller, relate
 from recollect.mine.rules.tense import looks_ahead, tense_of
+from recollect.mine.rules.values import NONE, Facet, value
 from recollect.mine.rules.verbs import BASE, ING, S_FORM, is_finite, is_past
 from recollect.mine.rules.when import when
 from recollect.mine.rules.worth import is_vague
@@ -90,7 +91,7 @@ def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) ->
         of_third(teller, whom, found["rest"], clause, sentence)
     elif found := _HOME.match(text):
         place = found["place"] or found["also"]
-        facet = f.Facet("home", place.lower(), True, bond="LOCATED_IN", named=place, named_type="place")
+        facet = Facet("home", place.lower(), True, bond="LOCATED_IN", named=place, named_type="place")
         claim = Claim(
             content=f"{teller.who.subject} lives in {place}", turns=(teller.turn,), subject=teller.subject
         )
@@ -140,7 +141,7 @@ def _theirs(teller: Teller, found: re.Match[str], clause: Clause, sentence: Sent
     if met is None or is_vague(found["rest"]) or lx.EMPTY_TALK.search(found["rest"]):
         return
     what = found["what"].lower()
-    facet = f.Facet(what, f.value(found["rest"].split(" ", 1)[1]), what in lx.SINGLE) if met.name else f.NONE
+    facet = Facet(what, value(found["rest"].split(" ", 1)[1]), what in lx.SINGLE) if met.name else NONE
     content = f"{met.phrase}'s {found['what']} {retold(trimmed(found['rest']))}"
     teller.finish(
         Claim(content=content, turns=(teller.turn,), subject=met.name or teller.subject),
@@ -187,7 +188,7 @@ def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> No
         dated,
     )
     teller.finish(
-        replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), f.NONE, clause, sentence
+        replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), NONE, clause, sentence
     )
 
 
@@ -203,7 +204,7 @@ def _happening(teller: Teller, text: str, clause: Clause, sentence: Sentence) ->
     if dated.since is None or dated.since <= teller.at or lx.EMPTY_TALK.search(text):
         return False
     claim = teller.dated(dated.text[0].upper() + dated.text[1:], Tense.FUTURE, dated)
-    teller.finish(claim, f.Facet("plans", f.value(text)), clause, sentence)
+    teller.finish(claim, Facet("plans", value(text)), clause, sentence)
     return True
 
 
@@ -221,7 +222,7 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
     if said is None or (is_vague(said.rest) and said.verb != "be"):
         return
     dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))
-    facet = f.facet(said)._replace(preference=False)
+    facet = facet_of(said)._replace(preference=False)
     if met.name:
         teller.found.mention(met.name, "person", teller.turn)
     else:

@@ -5,15 +5,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from recollect.mine.extracted import USER, Bond, Claim
-from recollect.mine.rules import facets as f
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.being import of_noun
 from recollect.mine.rules.corrections import corrected
-from recollect.mine.rules.found import Found
+from recollect.mine.rules.facets import facet_of
+from recollect.mine.rules.found import ClaimKey, Found
 from recollect.mine.rules.grammar import Person, Said, parsed, retold
 from recollect.mine.rules.liking import liked, tastes
 from recollect.mine.rules.statements import Clause, Sentence, trimmed
 from recollect.mine.rules.tense import begins, certainty_of, looks_ahead, tense_of
+from recollect.mine.rules.values import NONE, Facet, value
 from recollect.mine.rules.verbs import is_finite, is_past
 from recollect.mine.rules.when import When, when
 from recollect.mine.rules.worth import is_vague, is_worth
@@ -37,8 +39,8 @@ class Teller:
     thing: str = ""
     """The last of the speaker's own things that was spoken of, for an "it" that puts something right."""
     correcting: bool = False
-    told: list[str] = field(default_factory=list[str])
-    """The last clauses of which something was made, for a correction that says only what is new."""
+    told: dict[str, list[ClaimKey]] = field(default_factory=dict[str, list[ClaimKey]])
+    """The last clauses with what was made of them, for a correction that says only what is new."""
 
     @property
     def subject(self) -> str:
@@ -70,8 +72,10 @@ class Teller:
 
     def _pointed(self, text: str, corrects: bool) -> str:
         """With what "there" and "it" point at, and a bare correction put into what it corrects."""
-        if corrects and (whole := corrected(text, self.told)):
-            return whole
+        if corrects and (taken_back := corrected(text, self.told)):
+            for key in self.told.pop(taken_back.clause):
+                self.found.claims.pop(key, None)
+            return taken_back.corrected
         if (
             corrects
             and self.thing
@@ -105,7 +109,7 @@ class Teller:
         dated = when(said.predicate, self.at, self.zone, forward=looks_ahead(said))
         if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
             return
-        facet = f.facet(said)
+        facet = facet_of(said)
         tense = Tense.PAST if facet.attribute == "former home" else tense_of(said, dated.since, self.at)
         claim = self.dated(f"{self.who.subject} {dated.text}", tense, dated, keep=begins(said))
         claim = replace(claim, certainty=certainty_of(said, clause.doubtful), denies=said.negated)
@@ -114,7 +118,7 @@ class Teller:
                 content = f"{self.who.subject} {one.predicate}"
                 self.finish(
                     replace(claim, content=content, denies=one.denies),
-                    facet._replace(value=f.value(one.what), denies=one.denies),
+                    facet._replace(value=value(one.what), denies=one.denies),
                     clause,
                     sentence,
                 )
@@ -166,7 +170,7 @@ class Teller:
             certainty="uncertain" if clause.doubtful else "implied",
             denies=found.denies,
         )
-        facet = f.Facet("likes", f.value(found.what), denies=found.denies, preference=True)
+        facet = Facet("likes", value(found.what), denies=found.denies, preference=True)
         self.finish(claim, facet, clause, sentence)
         return True
 
@@ -222,7 +226,7 @@ class Teller:
             dated = When(None, None, plain)
         future = dated.since is not None and dated.since > self.at and not past
         tense = Tense.PAST if past else Tense.FUTURE if future else Tense.CURRENT
-        facet = f.of_noun(noun, verb.lower(), rest) if not past else f.NONE
+        facet = of_noun(noun, verb.lower(), rest) if not past else NONE
         if facet.attribute and not facet.value and dated.since:
             facet = facet._replace(value=dated.since.astimezone(self.zone).date().isoformat())
         claim = self.dated(f"{self.who.subject}'s {retold(noun)} {dated.text}", tense, dated)
@@ -243,7 +247,7 @@ class Teller:
             until=dated.until if tense is Tense.FUTURE else None,
         )
 
-    def finish(self, claim: Claim, facet: f.Facet, clause: Clause, sentence: Sentence) -> None:
+    def finish(self, claim: Claim, facet: Facet, clause: Clause, sentence: Sentence) -> None:
         """With whom and what it names, and kept."""
         about: tuple[str, ...] = ()
         if facet.named and not sentence.is_masked(facet.named):
@@ -276,8 +280,10 @@ class Teller:
             denies=facet.denies if facet.attribute else claim.denies,
             corrects=(clause.corrects or self.correcting) and bool(facet.attribute),
         )
-        if self.found.claim(done) and clause.text not in self.told:
-            self.told = [*self.told[1 - _TOLD_LIMIT :], clause.text]
+        if key := self.found.claim(done):
+            self.told.setdefault(clause.text, []).append(key)
+            if len(self.told) > _TOLD_LIMIT:
+                del self.told[next(iter(self.told))]
 
     def _resolved(self, text: str) -> str:
         """With him and her as whom they are."""

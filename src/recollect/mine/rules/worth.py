@@ -48,8 +48,26 @@ _VAGUE_START = listed(
 )
 _ONGOING = listed(
     "try look hope ask talk refer wonder search have see think consider feel want need lean aim "
-    "struggle expect find focus get"
+    "struggle expect find focus"
 )
+_PERCEIVED = listed("see hear notice find feel remember forget decide tell help let")
+_LIKED_HERE = re.compile(
+    r"the (?:idea|sound|way|suggestion|fact)\b|how |to (?:see|know)\b|the [a-z]+(?: [a-z]+)?$"
+)
+_IDLE_START = {
+    "have": re.compile(
+        r"(?:a|some|a few|the same|one|another|no)? ?(?:questions?|idea|feeling|problem|trouble|fun|hard "
+        r"time|good "
+        r"idea|great time|heard|look|same)\b"
+    ),
+    "go": re.compile(r"(?:with|ahead|for the|through the|over)\b"),
+    "like": _LIKED_HERE,
+    "love": _LIKED_HERE,
+    "mention": re.compile(""),
+    "come": re.compile(r"(?:up with|across)\b"),
+    "plan": re.compile(r"(?:on using|to use|on trying)\b"),
+}
+"""What starts so is about this talk, or says nothing."""
 _OF_THIS_TALK = re.compile(
     r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
     r"option|approach)|your|it|that|these|those|into account)\b",
@@ -107,78 +125,41 @@ def _wished(said: Said) -> bool:
 
 
 def _plain(said: Said, dated: bool) -> bool:
-    verb, rest = said.verb, said.rest
-    low = rest.lower()
-    match verb:
+    """Said without a helping verb that weakens it."""
+    low = said.rest.lower()
+    match said.verb:
         case "be":
-            idle = _IDLE_BEING.match(rest)
-            return bool(rest) and idle is None and not (said.negated and low.startswith("a "))
-        case "think":
-            thought = _THOUGHT.match(rest)
-            return said.form == "ing" and thought is not None and ING.get(thought["verb"], "") in LIFE
-        case "consider":
-            return said.form == "ing" and lemma(rest.split(" ")[0]) in LIFE
-        case "hope":
-            return (wanted := _WANTED.match(rest)) is not None and wanted["verb"] in LIFE
-        case "want":
-            wanted = _WANTED.match(rest)
-            return wanted["verb"] in LIFE if wanted else False
+            return (
+                bool(low) and _IDLE_BEING.match(low) is None and not (said.negated and low.startswith("a "))
+            )
+        case "think" | "consider" | "hope" | "want":
+            return _intended(said)
         case "need":
             return dated or _NEEDED.match(low) is None
         case "know":
-            return not said.negated and _KNOWN.match(rest) is not None
-        case (
-            "see"
-            | "hear"
-            | "notice"
-            | "find"
-            | "feel"
-            | "remember"
-            | "forget"
-            | "decide"
-            | "tell"
-            | "help"
-            | "let"
-        ):
+            return not said.negated and _KNOWN.match(said.rest) is not None
+        case _ if said.verb in _PERCEIVED:
             return _perceived(said, dated)
         case "try":
             return said.form == "past" and not low.startswith("to ")
-        case "have" if said.form in ("base", "past") and low.startswith(
-            (
-                "to ",
-                "a question",
-                "a few questions",
-                "no idea",
-                "trouble",
-                "a feeling",
-                "some questions",
-                "the same",
-                "heard",
-                "an idea",
-                "a hard time",
-                "a good idea",
-                "no problem",
-                "fun",
-                "a great time",
-            )
-        ):
-            return low.startswith("to ") and (dated or low.split(" ")[1] in LIFE | {"drive"})
-        case "go" if low.startswith(("with ", "ahead", "for the", "through the", "over ")):
-            return False
-        case "like" | "love" if said.form == "base" and re.fullmatch(r"the [a-z]+(?: [a-z]+)?", rest):
-            return False  # something in the answer before
-        case "mention" | "like" | "love" if low.startswith(
-            ("the idea", "the sound", "how ", "the way", "the suggestion", "to see", "the fact", "to know")
-        ):
-            return False
-        case "mention" | "come" | "plan" if low.startswith(
-            ("up with", "across", "that", "on using", "to use", "on trying")
-        ):
-            return False
+        case "have" if low.startswith("to ") and said.form in ("base", "past"):
+            return dated or low.split(" ")[1] in LIFE | {"drive"}
         case _:
-            return not (
-                said.form == "ing" and said.aux == "am" and verb in _ONGOING and not dated and verb != "get"
-            )
+            idle = _IDLE_START.get(said.verb)
+            if idle is not None and idle.match(low):
+                return False
+            return dated or not (said.form == "ing" and said.aux == "am" and said.verb in _ONGOING)
+
+
+def _intended(said: Said) -> bool:
+    """Thoughts and wishes about one's life, not about this answer."""
+    if said.verb == "think":
+        thought = _THOUGHT.match(said.rest)
+        return said.form == "ing" and thought is not None and ING.get(thought["verb"], "") in LIFE
+    if said.verb == "consider":
+        return said.form == "ing" and lemma(said.rest.split(" ")[0]) in LIFE
+    wanted = _WANTED.match(said.rest)
+    return wanted is not None and wanted["verb"] in LIFE
 
 
 def _perceived(said: Said, dated: bool) -> bool:
