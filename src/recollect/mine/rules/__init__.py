@@ -1,0 +1,1 @@
+"""Mining without a model: what people say of themselves, found by rules."""

@@ -1,0 +1,84 @@
+"""When something was, is or will be: dates that a clause names, written into it."""
+
+import re
+from datetime import datetime, timedelta, tzinfo
+from typing import NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from recollect.text.times import TimePhrase, time_phrases
+
+_HINT = re.compile(
+    r"\d|\b(?:yesterday|today|tonight|tomorrow|last|next|this|past|coming|ago|since|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|"
+    r"satur|sun)(?:day)?s?\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|spring|summer|autumn|winter|christmas|halloween|weekend|few|couple|"
+    r"in (?:a|an|two|three|four|five|six|ten))\b",
+    re.IGNORECASE,
+)
+_ORDINALS = {word: number for number, word in enumerate(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1)}  # fmt: skip
+_ORDINAL = re.compile(r"\b(?:the )?(%s) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))" % "|".join(_ORDINALS),
+                      re.IGNORECASE)  # fmt: skip
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_FREQUENCY = re.compile(r"\b(?:every|each|per|most|once|twice|times)\b[^,]{0,12}$", re.IGNORECASE)
+_SUFFIX = {1: "st", 2: "nd", 3: "rd"}
+
+
+class When(NamedTuple):
+    since: datetime | None
+    until: datetime | None
+    text: str
+    """The clause with each date after the words that mean it."""
+    sure: bool = False
+    """Whether a day, month or year was named at all."""
+
+
+def zone_of(name: str | None) -> tzinfo:
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
+    """The first time that a clause names, and the clause with its dates."""
+    if _HINT.search(text) is None:
+        return When(None, None, text)
+    text = _ORDINAL.sub(lambda found: f"the {_numbered(found[1])} of ", text)
+    phrases = [p for p in time_phrases(text, now, zone, forward=forward)
+               if not p.soft and (p.since or p.until) and not _FREQUENCY.search(text, 0, p.start)]  # fmt: skip
+    if not phrases:
+        return When(None, None, text)
+    first = min(phrases, key=_width)
+    dated = text
+    for phrase in reversed(phrases[:3]):
+        if _YEAR.search(phrase.phrase) is None:
+            dated = f"{dated[: phrase.stop]} ({_written(phrase, zone)}){dated[phrase.stop :]}"
+    return When(first.since, first.until, dated, True)
+
+
+def _width(phrase: TimePhrase) -> timedelta:
+    """Of "23 May next year" the day counts, not the year."""
+    if phrase.since is None or phrase.until is None:
+        return timedelta(days=1)
+    return phrase.until - phrase.since
+
+
+def _numbered(word: str) -> str:
+    number = _ORDINALS[word.lower()]
+    return f"{number}{_SUFFIX.get(number, 'th')}"
+
+
+def _written(phrase: TimePhrase, zone: tzinfo) -> str:
+    """A day, a month or a year where it is one, otherwise from when to when."""
+    if phrase.since is None or phrase.until is None:
+        at = phrase.since or (phrase.until and phrase.until - timedelta(days=1))
+        return "" if at is None else at.astimezone(zone).date().isoformat()
+    first = phrase.since.astimezone(zone).date()
+    last = (phrase.until.astimezone(zone) - timedelta(hours=12)).date()
+    if first == last:
+        return first.isoformat()
+    if first.day == 1 and (first.year, first.month) == (last.year, last.month) and last.day >= 28:
+        return first.strftime("%Y-%m")
+    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31) and first.year == last.year:
+        return str(first.year)
+    return f"{first.isoformat()} to {last.isoformat()}"

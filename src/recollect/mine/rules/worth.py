@@ -1,0 +1,127 @@
+"""Which first-person clauses tell something worth knowing, and which are only talk."""
+
+import re
+
+from recollect.mine.rules import lexicon as lx
+from recollect.mine.rules.grammar import Said
+from recollect.mine.rules.verbs import ING, lemma
+
+_TALK = frozenset("guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt imagine "
+                  "assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
+                  "confirm clarify promise figure swear look expect misread mistake "
+                  "realise realize".split())  # fmt: skip
+"""Verbs of talking and thinking: what follows them is no fact, or not yet one."""
+LIFE = frozenset("visit travel fly move attend start graduate marry meet arrive leave stay host celebrate learn study become "
+                 "buy adopt foster own live retire quit join run open launch go take teach relocate emigrate "
+                 "apply register volunteer compete perform speak renovate sell write build play return switch train "
+                 "work paint turn".split())  # fmt: skip
+"""What people plan to do with their time; not with this answer."""
+_CAN = frozenset("speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
+                 "tolerate read bear digest use".split())  # fmt: skip
+_IDLE_BEING = re.compile(
+    r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too )*(?:sure|sorry|glad|"
+    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open to|able|grateful|"
+    r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|unsure|excited to|"
+    r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|these|those|this|that|\w+ing|hearing|learning "
+    r"more|your)|in a hurry|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|that)|new to this|tempted|leaning|"
+    r"about to|inclined|intrigued|familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
+    r"concerned that|worried that|a bit|hesitant|convinced|pleased|looking forward|trying|talking|having trouble|going to "
+    r"(?:try|check|look|see|use|need|make|give|start with|do|have to|go with)|wondering|thinking)\b",
+    re.IGNORECASE,
+)
+_VAGUE_START = frozenset("it that them so this these those him one ones something anything everything nothing what how why "
+                         "which whatever there all both".split())  # fmt: skip
+_ONGOING = frozenset("try look hope ask talk refer wonder search have see think consider feel want need lean aim "
+                     "struggle expect find focus get".split())  # fmt: skip
+_WANTED = re.compile(r"to (?:\w+ly )?(?P<verb>\w+)")
+_NEEDED = re.compile(r"(?:some |a little |any |a bit of |more )?(?:help|advice|assistance|ideas?|suggestions?|information|"
+                     r"info|recommendations?|more|to|it|that|them|guidance|tips|your|someone|something|this)\b")  # fmt: skip
+_THOUGHT = re.compile(r"(?:of|about) (?P<verb>\w+ing)\b")
+_KNOWN = re.compile(r"[A-Z]|how to|a (?:bit|little) (?:of )?[A-Z]|some [A-Z]")
+_PRONOUN_OBJECT = re.compile(r"\b(?:it|them|that one|those ones|him|her|he|she|they|there|then)\b")
+
+
+def is_worth(said: Said, dated: bool) -> bool:
+    """Whether a first-person clause says something of the speaker that will matter later."""
+    verb, rest, aux = said.verb, said.rest, said.aux
+    first = rest.split(" ", 1)[0].lower().rstrip(",.!")
+    if verb in _TALK or first in _VAGUE_START or lx.EMPTY_TALK.search(said.predicate):
+        return False
+    if not rest and not (said.negated or verb in ("smoke", "drink", "drive", "cook", "retire", "graduate")):
+        return False
+    if aux in ("would", "could", "should", "must"):
+        return _wished(said)
+    if aux in ("might", "may"):
+        return verb in LIFE and bool(rest)
+    if aux == "can":
+        return verb in _CAN
+    if aux in ("will", "going"):
+        return verb in LIFE or (dated and verb != "do")
+    return _plain(said, dated)
+
+
+def _wished(said: Said) -> bool:
+    if said.aux != "would" or said.negated:
+        return False
+    if said.verb in ("like", "love", "want"):
+        wanted = _WANTED.match(said.rest)
+        return wanted is not None and wanted["verb"] in LIFE - {"start", "write", "build", "take", "go", "run", "speak"}
+    return "rather" in said.adverbs or said.verb == "prefer" or said.rest.startswith("rather ") or said.verb == "rather"
+
+
+def _plain(said: Said, dated: bool) -> bool:
+    verb, rest = said.verb, said.rest
+    low = rest.lower()
+    match verb:
+        case "be":
+            idle = _IDLE_BEING.match(rest)
+            return bool(rest) and idle is None and not (said.negated and low.startswith("a "))
+        case "think":
+            thought = _THOUGHT.match(rest)
+            return said.form == "ing" and thought is not None and ING.get(thought["verb"], "") in LIFE
+        case "consider":
+            return said.form == "ing" and lemma(rest.split(" ")[0]) in LIFE
+        case "hope":
+            return (wanted := _WANTED.match(rest)) is not None and wanted["verb"] in LIFE
+        case "want":
+            wanted = _WANTED.match(rest)
+            return wanted["verb"] in LIFE if wanted else False
+        case "need":
+            return dated or _NEEDED.match(low) is None
+        case "know":
+            return not said.negated and _KNOWN.match(rest) is not None
+        case "see" | "hear" | "notice" | "find" | "feel" | "remember" | "forget" | "decide" | "tell" | "help" | "let":
+            return _perceived(said, dated)
+        case "try":
+            return said.form == "past" and not low.startswith("to ")
+        case "have" if said.form in ("base", "past") and low.startswith(("to ", "a question", "a few questions", "no idea",
+                                         "trouble", "a feeling", "some questions", "the same", "heard", "an idea",
+                                         "a hard time", "a good idea", "no problem", "fun", "a great time")):  # fmt: skip
+            return low.startswith("to ") and (dated or low.split(" ")[1] in LIFE | {"drive"})
+        case "go" if low.startswith(("with ", "ahead", "for the", "through the", "over ")):
+            return False
+        case "mention" | "like" | "love" if low.startswith(("the idea", "the sound", "how ", "the way", "the suggestion", "to see",
+                                                             "the fact", "to know")):  # fmt: skip
+            return False
+        case "mention" | "come" | "plan" if low.startswith(("up with", "across", "that", "on using", "to use", "on trying")):
+            return False
+        case _:
+            return not (said.form == "ing" and said.aux == "am" and verb in _ONGOING and not dated and verb != "get")
+
+
+def _perceived(said: Said, dated: bool) -> bool:
+    """Past ones that name something: saw "Dune", found a flat, decided to move."""
+    if said.form not in ("past", "participle") or said.negated:
+        return False
+    if said.verb in ("feel", "hear", "remember", "let"):
+        return dated and said.verb == "feel"
+    if said.verb == "decide":
+        return (wanted := _WANTED.match(said.rest)) is not None and wanted["verb"] in LIFE | {"upgrade", "stop"}
+    if said.verb == "find":
+        return re.match(r"(?:an? |my |some |the )(?!\w+ (?:helpful|useful|interesting|easier))", said.rest) is not None
+    return not re.match(r"(?:that|the|some|how|a lot|your)\b", said.rest) or dated
+
+
+def is_vague(text: str) -> bool:
+    """Whether a clause points at something that it does not name."""
+    return _PRONOUN_OBJECT.search(text) is not None
