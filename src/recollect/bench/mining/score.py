@@ -91,13 +91,13 @@ def _objection(exchange: Exchange, expected: Expected, claim: Claim, corrected: 
         return "a question"
     if _is_opposite(expected, claim):
         return "the opposite"
-    if expected.tense and claim.kind == "fact" and claim.tense != expected.tense:
-        return f"{claim.tense}, not {expected.tense}"
     if expected.retracted and not corrected and claim.until is None:
         return "taken back"
     days = days_of(claim, exchange.at)
-    if expected.day and days and not _meets(expected.day, days):
-        return f"{', '.join(sorted(days))}, not {expected.day}"
+    if expected.day and days:  # which also says whether it is past or to come
+        return "" if _meets(expected.day, days) else f"{', '.join(sorted(days))}, not {expected.day}"
+    if expected.tense and claim.kind == "fact" and claim.tense != expected.tense:
+        return f"{claim.tense}, not {expected.tense}"
     return ""
 
 

@@ -31,7 +31,7 @@ def _half(console: Console, half: str, figures: Mapping[str, Any]) -> None:
     table.add_column("what")
     for column in COLUMNS:
         table.add_column(column, justify="right")
-    rows = {**figures["by_category"], "all facts": figures, **figures["kinds"]}
+    rows = {**figures["by_category"], "all facts": figures, **_beside(figures["kinds"])}
     for name, row in rows.items():
         if row["claims"] or row["wanted"]:
             table.add_row(name, *(_cell(row[column]) for column in COLUMNS))
@@ -43,6 +43,10 @@ def _half(console: Console, half: str, figures: Mapping[str, Any]) -> None:
         _wrong(console, figures)
     else:
         console.print(f"What went wrong is not told of {half}, so that rules are not written by it.")
+
+
+def _beside(kinds: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{kind}s, beside": row for kind, row in kinds.items()}
 
 
 def _wrong(console: Console, figures: Mapping[str, Any]) -> None:
