@@ -1,7 +1,6 @@
 """`recollect bench mining`: what rules make of conversations, how often that is right, and what it costs."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,6 @@ import typer
 from rich.console import Console
 
 from recollect.bench.mining.measure import run
-from recollect.bench.mining.observations import Extract
 from recollect.bench.mining.show import show
 from recollect.bench.progress import progress
 from recollect.bench.quality.command import AsJson, EmbedderName
@@ -30,13 +28,11 @@ def mining(
 ) -> None:
     """Measure mining by rules: on labelled exchanges of our own and, given LoCoMo, against what people noted
     down about it; and its time beside that of embedding the same turns."""
+    from recollect.mine.rules.extract import extract
+
     with progress() as stage:
-        result = run(file, embedder, reveal, _rules(), stage)
+        result = run(file, embedder, reveal, extract, stage)
     if as_json:
         typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         show(Console(), result)
-
-
-def _rules() -> Extract:
-    return import_module("recollect.mine.rules.extract").extract

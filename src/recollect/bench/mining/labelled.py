@@ -73,8 +73,12 @@ def _expected(needs: list[list[str]], excludes: list[str] | None = None, **rest:
     return Expected(needs=tuple(map(tuple, needs)), excludes=tuple(excludes or ()), **rest)
 
 
+def session_of(exchange: Exchange) -> Session:
+    return Session(exchange.id, exchange.at, exchange.turns)
+
+
 def window_of(exchange: Exchange) -> Window:
-    return window(Session(exchange.id, exchange.at, exchange.turns))
+    return window(session_of(exchange))
 
 
 def window(session: Session) -> Window:

@@ -16,12 +16,15 @@ COLUMNS = ("claims", "right", "precision", "wanted", "found", "recall")
 def show(console: Console, result: Mapping[str, Any]) -> None:
     for half in HALVES:
         _half(console, half, result["halves"][half])
+        _as_said(console, result["as_said"][half])
     if "observations" in result:
-        _observations(console, result["observations"])
+        _observations(console, result["observations"], result["as_said"]["observations"])
     if result["cost"] is None:
         console.print("Nothing is embedded here, so there is nothing to compare the time with.")
     else:
         _cost(console, result["cost"])
+    if result["whole"] is not None:
+        _whole(console, result["whole"])
 
 
 def _half(console: Console, half: str, figures: Mapping[str, Any]) -> None:
@@ -66,15 +69,25 @@ def _cell(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _observations(console: Console, found: Mapping[str, Any]) -> None:
+def _as_said(console: Console, figures: Mapping[str, Any]) -> None:
+    console.print(
+        f"To keep every sentence instead: precision {figures['precision']:.3f}, recall "
+        f"{figures['recall']:.3f}, {figures['traps_that_became_facts']} traps."
+    )
+
+
+def _observations(console: Console, found: Mapping[str, Any], as_said: Mapping[str, float]) -> None:
     table = Table(
         title=f"LoCoMo: {found['observations']} observations, {found['turns']} turns", title_justify="left"
     )
     table.add_column("observations")
     table.add_column("share", justify="right")
+    table.add_column("every sentence kept", justify="right")
     for threshold, share in found["covered"].items():
-        table.add_row(f"with {threshold} of their words in one claim", f"{share:.3f}")
-    table.add_row("whose turn has any claim", f"{found['cited']:.3f}")
+        table.add_row(
+            f"with {threshold} of their words in one claim", f"{share:.3f}", f"{as_said[threshold]:.3f}"
+        )
+    table.add_row("whose turn has any claim", f"{found['cited']:.3f}", "")
     console.print(table)
     console.print(f"{found['claims_a_turn']:.2f} claims a turn; {found['turns_with_claims']:.0%} have one.")
 
@@ -85,4 +98,12 @@ def _cost(console: Console, cost: Mapping[str, Any]) -> None:
         f"Rules {cost['rules_ms_a_turn']:.3f} ms a turn, {cost['embedder']} "
         f"{cost['embedding_ms_a_turn']:.3f} ms: {cost['ratio']:.3f} times, {told} the limit of "
         f"{cost['limit']} ({cost['turns']} turns)."
+    )
+
+
+def _whole(console: Console, whole: Mapping[str, Any]) -> None:
+    console.print(
+        f"The whole of mining {whole['mining_ms_a_turn']:.3f} ms a turn, of which "
+        f"{whole['of_which_embedding_ms']:.3f} embed what it found: {whole['ratio']:.3f} times embedding "
+        f"the turns ({whole['turns']} turns, {whole['memories']} memories)."
     )
