@@ -27,10 +27,10 @@ def extract(window: Window) -> Extraction:
         if teller is None:
             who = Person(name)
             teller = tellers[name] = Teller(who, found, Circle(who))
-        teller.turn, teller.at, teller.zone = turn.id, turn.at, zone_of(turn.zone)
+        teller.begin(turn.id, turn.at, zone_of(turn.zone))
         if playing:
             continue
         for sentence in statements(text):
             for clause in sentence.clauses:
                 teller.hear(clause, sentence)
-    return Extraction(claims=tuple(found.claims), bonds=tuple(found.bonds), mentions=tuple(found.mentions.values()))
+    return Extraction(claims=tuple(found.claims.values()), bonds=tuple(found.bonds.values()), mentions=tuple(found.mentions.values()))

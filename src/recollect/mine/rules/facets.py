@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from recollect.mine.extracted import MentionType
 from recollect.mine.rules import lexicon as lx
-from recollect.mine.rules.grammar import Said
+from recollect.mine.rules.grammar import Said, retold
 
 VALUE_LIMIT = 80
 
@@ -42,7 +42,7 @@ _NAME = re.compile(r"(?:the )?((?:[A-Z][\w'&.-]*|[A-Z]+)(?:(?: (?:of|de|di|la|le
 def value(text: str) -> str:
     """Lower case, without articles and without what follows: "a dog since March" is dog."""
     cut = _TAIL.sub("", " " + text).strip(" .,!'\"")
-    return _ARTICLE.sub("", cut).lower()[:VALUE_LIMIT].strip()
+    return retold(_ARTICLE.sub("", cut)).lower()[:VALUE_LIMIT].strip()
 
 
 def name_at_start(text: str) -> str:
@@ -82,7 +82,9 @@ def facet(said: Said) -> Facet:
     no, rest, verb = said.negated, said.rest, said.verb
     negative = no or rest.lower().startswith("no ")
     match verb:
-        case _ if verb in LIKES and not (said.aux in ("would", "will")):
+        case _ if verb in LIKES and (said.form == "past" or said.aux in ("did", "would", "will", "had")):
+            return NONE
+        case _ if verb in LIKES:
             return Facet("likes", value(rest), denies=no, preference=True)
         case _ if verb in DISLIKES:
             return Facet("likes", value(rest), denies=not no, preference=True)
@@ -164,7 +166,9 @@ def _having(said: Said, denies: bool) -> Facet:
         return Facet("allergy", value(found[1] or found[2]), denies=denies)
     if said.verb == "keep" and not re.match(r"(?:\d|an? |two |three |four |five |some )", rest):
         return NONE
-    if said.verb == "have" and (said.aux in ("had", "used", "will", "going") or said.form == "past"):
+    if said.verb == "get" and not re.match(r"(?:an? |some |the |my |two |three |four |\d)", rest):
+        return NONE
+    if said.verb == "have" and (said.form == "ing" or said.aux in ("had", "used", "will", "going") or said.form == "past"):
         return NONE
     return _owned(rest, "drives" if said.verb == "drive" else "has", denies)
 
@@ -199,6 +203,10 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
         return Facet("diet", first, denies=no)
     if first in lx.STATUSES:
         return Facet("marital status" if first in ("married", "single", "divorced", "engaged") else first, first, True, no)
+    if found := re.match(r"(?:down to |up to |about )?(\d[\d.,]* ?(?:kilos?|kg|lbs|pounds|stone))\b", low):
+        return Facet("weight", found[1], True, no)
+    if found := re.match(r"(\d[\d.,]* ?(?:m|cm|metres|meters|feet|ft)\b.{0,12}) tall", low):
+        return Facet("height", found[1], True, no)
     if _AGE.match(rest):
         return Facet("age", value(rest.split(" ")[0]), True, no)
     if found := re.match(r"(?:originally )?from (?P<where>.+)", rest):
@@ -211,6 +219,19 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
     if (found := re.match(r"(?:living|staying) ", rest)) is None and (where := _IN.match(rest)) and first == "living":
         return _home(rest[where.end() :], no, said)
     return NONE
+
+
+def of_noun(noun: str, verb: str, rest: str) -> Facet:
+    """Of what is said of something the speaker has: my budget is, my favourite colour is."""
+    low = noun.lower()
+    if verb == "weighs":
+        return Facet(f"{retold(low)}'s weight", value(rest), True)
+    if verb not in ("is", "are", "isn't", "aren't"):
+        return NONE
+    head = re.split(r" (?:for|of|in|at|with|on|to) ", low)[0].split(" ")[-1]
+    favourite = re.match(r"(?:all-time )?favou?rite ", low) is not None
+    denies = verb.endswith("n't") or rest.lower().startswith("not ")
+    return Facet(retold(low).replace("favorite", "favourite"), value(rest), head in lx.SINGLE or favourite, denies, favourite)
 
 
 def _other(said: Said) -> Facet:

@@ -21,10 +21,8 @@ class Person(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A clause that starts with "I" or "we", taken apart."""
+    """A clause that starts with "I" or "we", taken apart. What "we" do, the speaker does."""
 
-    head: str
-    """`I` or `we`."""
     aux: str
     """The first helping verb, uncontracted: am, was, have, had, will, do, did, can, might…; or nothing."""
     negated: bool
@@ -44,12 +42,10 @@ _CONTRACTED = {"m": "am", "ve": "have", "ll": "will", "re": "are", "s": "is"}
 _AUX = frozenset("am are was were have had will do did can could might may should must would been be "
                  "going used need".split())  # fmt: skip
 _NEGATIVE = {
-    "don't": ("do", "does not", "do not"), "didn't": ("did", "did not", "did not"),
-    "haven't": ("have", "has not", "have not"), "hadn't": ("had", "had not", "had not"),
-    "wasn't": ("was", "was not", "was not"), "weren't": ("was", "was not", "were not"),
-    "aren't": ("am", "is not", "are not"), "won't": ("will", "will not", "will not"),
-    "can't": ("can", "cannot", "cannot"), "couldn't": ("could", "could not", "could not"),
-    "wouldn't": ("would", "would not", "would not"), "shouldn't": ("should", "should not", "should not"),
+    "don't": ("do", "does not"), "didn't": ("did", "did not"), "haven't": ("have", "has not"), "hadn't": ("had", "had not"),
+    "wasn't": ("was", "was not"), "weren't": ("was", "was not"), "aren't": ("am", "is not"), "won't": ("will", "will not"),
+    "can't": ("can", "cannot"), "couldn't": ("could", "could not"), "wouldn't": ("would", "would not"),
+    "shouldn't": ("should", "should not"),
 }  # fmt: skip
 _ADVERBS = frozenset("really just also always never still already recently currently actually usually often "
                      "sometimes now finally absolutely definitely probably mostly mainly only even ever once soon "
@@ -57,7 +53,7 @@ _ADVERBS = frozenset("really just also always never still already recently curre
                      "initially regularly occasionally lately both all simply quite kinda pretty very so too "
                      "frequently normally quickly later then almost nearly kind-of particularly especially not "
                      "no longer thoroughly greatly much personally temporarily seriously "
-                     "literally officially".split())  # fmt: skip
+                     "literally officially rather".split())  # fmt: skip
 
 _PRONOUN = re.compile(
     r"(?<![\w'])(?:(?<!War )(?<!Type )(?<!Phase )(?<!Part )(?<!Act )(?<!Level )(I|[Ww]e)(?:'(m|ve|d|ll|re)| (am|was|were|"
@@ -87,21 +83,19 @@ def parsed(text: str) -> Said | None:
     head = _HEAD.match(text)
     if head is None:
         return None
-    return _Reader(head, text[head.end() :].split(" ")).read()
+    return _Reader(head[2], text[head.end() :].split(" ")).read()
 
 
 class _Reader:
     """Reads the helping verbs, then the verb."""
 
-    def __init__(self, head: re.Match[str], words: list[str]) -> None:
-        self.plural = head[1] != "I"
+    def __init__(self, contracted: str | None, words: list[str]) -> None:
         self.words = words
         self.at = 0
         self.out: list[str] = []
         self.aux = ""
         self.negated = False
         self.adverbs: list[str] = []
-        contracted = head[2]
         if contracted == "d":
             after = next((w for w in words if w.lower() not in _ADVERBS), "").lower()
             self._helped("had" if after == "been" or (v.is_participle(after) and after not in v.BASE) else "would")
@@ -112,8 +106,8 @@ class _Reader:
         while self.at < len(self.words):
             word = self.words[self.at].lower().rstrip(",")
             if word in _NEGATIVE and not self.aux:
-                self.aux, single, plural = _NEGATIVE[word]
-                self.out.append(plural if self.plural else single)
+                self.aux, told = _NEGATIVE[word]
+                self.out.append(told)
                 self.negated = True
             elif word in _ADVERBS:
                 self._adverb(word)
@@ -167,7 +161,7 @@ class _Reader:
             if word == "were":
                 self.aux = "was"
             single = {"am": "is", "are": "is", "have": "has", "do": "does", "were": "was"}
-            self.out.append(({"am": "are", "was": "were"} if self.plural else single).get(word, word))
+            self.out.append(single.get(word, word))
         if word in ("going", "used"):  # with the "to" after it
             self.out.append("to")
             self.at += 1
@@ -191,13 +185,11 @@ class _Reader:
             if not word.replace("-", "").isalpha():
                 return None
             base = "be" if word in ("am", "are") else word
-            if not self.plural:
-                written = v.third(written.lower())
-        if word in ("was", "were") and not self.aux:
-            written = "were" if self.plural else "was"
+            written = v.third(written.lower())
+        if word == "were" and not self.aux:
+            written = "was"
         return self._said(base, form, rest, " ".join((*self.out, written)))
 
     def _said(self, base: str, form: str, rest: str, predicate: str) -> Said:
         told = f"{predicate} {retold(rest)}".strip()
-        head = "we" if self.plural else "I"
-        return Said(head, self.aux, self.negated, tuple(self.adverbs), base, form, rest, told)
+        return Said(self.aux, self.negated, tuple(self.adverbs), base, form, rest, told)

@@ -1,23 +1,39 @@
 """The words that show what a sentence is: asked, supposed, quoted, played, pasted, commanded, or meant."""
 
 import re
+from collections.abc import Callable
 
 _I = re.IGNORECASE
 
-INJECTED = re.compile(
+
+def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
+    """Whether a text has the pattern. A search costs far more than a look for the letters it cannot do without."""
+    letters, compiled = tuple(hints.split("|")), re.compile(pattern, _I)
+
+    def has(text: str) -> bool:
+        low = text.lower()
+        return any(hint in low for hint in letters) and compiled.search(text) is not None
+
+    return has
+
+
+injects = _marker(
+    "ignore|disregard|forget|overrid|note to|memory|a fact|<|system|you are now",
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|prompts?|rules|guidelines)\b"
     r"|\bnote to (?:the )?(?:assistant|ai|model)\b|\b(?:store|save) (?:this |that |it )?(?:in|to|as) (?:your |a |the )?"
     r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bsystem override\b",
-    _I,
 )
-PLAYED = re.compile(
+plays = _marker(
+    "role|pretend|act |in character|s play|you are|you're|you will be|be my|play my|i'll be|i will be|i'll play",
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
     r"|\blet's play\b|\byou(?:'re| are| will be) (?:the|an?|my) (?!best|great|lifesaver|genius|star|legend|right)"
     r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|in a)\b",
-    _I,
 )
-PLAYED_OUT = re.compile(r"\b(?:out of character|stop (?:the )?(?:role-?\s?play|pretending)|end (?:of )?(?:the )?"
-                        r"(?:scene|role-?\s?play)|back to reality)\b", _I)  # fmt: skip
+ends_play = _marker(
+    "character|stop|end |reality",
+    r"\b(?:out of character|stop (?:the )?(?:role-?\s?play|pretending)|end (?:of )?(?:the )?"
+                        r"(?:scene|role-?\s?play)|back to reality)\b",
+)  # fmt: skip
 
 _WORK = (
     r"(?:stor(?:y|ies)|poem|song|lyrics|rap|haiku|screenplay|script|dialogue|monologue|scene|novel|chapter|essay|"
@@ -25,11 +41,11 @@ _WORK = (
     r"caption|review|blog|article|ad|advert|description|statement|diary|journal entry|paragraph|character|persona|"
     r"backstory|cover letter|testimonial|prompt|sketch|fanfic\w*|fiction|complaint|invitation|proposal|memo|vow|vows)"
 )
-WRITES = re.compile(
+writes = _marker(
+    "write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|prepare|continue|finish|word|style of|voice of|first|story|novel|sitcom|screenplay|game|play|campaign",
     rf"\b(?:write|draft|compose|create|generate|make up|invent|come up with|tell me|give me|help me (?:write|draft|with)|"
     rf"craft|prepare|continue|finish|word)\b[^.?!]{{0,60}}\b{_WORK}s?\b|\bin the (?:style|voice) of\b|\bfirst[- ]person\b"
     rf"|\b(?:for|in) (?:a|my|the) (?:story|novel|sitcom|screenplay|game|play|character|campaign)\b",
-    _I,
 )
 WORKED_ON = re.compile(
     r"\b(?:translate|translation|summari[sz]e|proof-?read|rewrite|rephrase|paraphrase|reword|correct|grammar|improve|edit|"
@@ -39,15 +55,12 @@ WORKED_ON = re.compile(
     _I,
 )
 PASTED = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:dear|hi|hello) [\w ]{1,30},\s*$)", _I)
-MOCKED = re.compile(
+mocks = _marker(
+    "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|sarcas|because clearly|because obviously|just love|what i needed|🙄",
     r"\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|fantastic)\b,"
     r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bsarcas\w+|\bbecause "
     r"(?:clearly|obviously) i\b|\bi just LOVE\b|\bjust what i needed\b|🙄",
-    _I,
 )
-MOCKED_WORDS = ("yeah", "as if", "sure", "oh", "/s", "kidding", "jk", "j/k", "not!", "money", "sarcas", "because",
-                "just", "🙄")  # fmt: skip
-
 ASKS = re.compile(
     r"(?:(?:ok|okay|so|and|but|also|well|hey|hi|hello|then|hmm?|um|please|quick question|question)[,:]?\s+){0,3}"
     r"(?:(?:do|does|did|am|is|are|was|were|can|could|would|will|should|shall|may|might|have|has|had|isn't|aren't|don't|"

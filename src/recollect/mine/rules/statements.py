@@ -33,6 +33,9 @@ class Sentence(NamedTuple):
             text = text.replace(chr(_MASK + number), quote)
         return text.replace(_DOT, ".")
 
+    def is_masked(self, text: str) -> bool:
+        return _PRIVATE.search(text) is not None
+
 
 _MASK = 0xE000
 _MASKS = 64
@@ -40,22 +43,24 @@ _DOT = "\ue0ff"
 _PRIVATE = re.compile("[\ue000-\ue0ff]")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|(?<![\w])'[^'\n]{2,400}'(?!\w)|`[^`\n]{1,400}`")
 _FIRST = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur|me|[Ii]'m)\b")
-_ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|No|Inc|Ltd)\.")
+_ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|[A-Z](?=\.\s?[A-Z]))\.")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_OF_CODE = re.compile(r"\s*(?:>|\||#!|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|const) )")
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SLIPS = (
-    (re.compile(r"\bi(?=['\s,])(?!\.e)"), "I"),
-    (re.compile(r"\b[Ii]m\b(?=\s)"), "I'm"),
-    (re.compile(r"\b[Ii]ve\b(?=\s)"), "I've"),
-    (re.compile(r"\bid (?=probably|love|like|rather|be\b)"), "I'd "),
-    (re.compile(r"\b([Dd]o|[Dd]oes|[Dd]id|[Cc]a|[Ii]s|[Aa]re|[Ww]o|[Hh]ave|[Hh]as|[Ww]as|[Cc]ould|[Ww]ould)nt\b"), r"\1n't"),
-    (re.compile(r"\b([Gg])onna\b"), r"\1oing to"),
-    (re.compile(r"\b([Gg])otta\b"), r"have to"),
-    (re.compile(r"\b([Tt])hats\b"), r"\1hat's"),
-    (re.compile(r"\bcannot\b"), "can't"),
-    (re.compile(r"\bI am\b"), "I'm"),
+    ("i", re.compile(r"\bi(?=['\s,])(?!\.e)"), "I"),
+    ("m ", re.compile(r"\b[Ii]m\b(?=\s)"), "I'm"),
+    ("ve ", re.compile(r"\b[Ii]ve\b(?=\s)"), "I've"),
+    ("id ", re.compile(r"\bid (?=probably|love|like|rather|be\b)"), "I'd "),
+    ("nt ", re.compile(r"\b([Dd]o|[Dd]oes|[Dd]id|[Cc]a|[Ii]s|[Aa]re|[Ww]o|[Hh]ave|[Hh]as|[Ww]as|[Cc]ould|[Ww]ould)nt\b"),
+     r"\1n't"),
+    ("onna ", re.compile(r"\b([Gg])onna\b"), r"\1oing to"),
+    ("otta ", re.compile(r"\b[Gg]otta\b"), r"have to"),
+    ("hats ", re.compile(r"\b([Tt])hats\b"), r"\1hat's"),
+    ("cannot", re.compile(r"\bcannot\b"), "can't"),
+    ("I am ", re.compile(r"\bI am\b"), "I'm"),
 )  # fmt: skip
+"""What is typed in haste, each with letters without which it need not be looked for."""
 _KIN_IN_COMMAS = re.compile(r"\b([Mm]y|[Oo]ur) ([a-z-]+), ((?:Dr |Mrs? |Ms )?[A-Z][\w'-]+),")
 _ASIDE = re.compile(r"\s*\(([^()]{8,200})\)")
 
@@ -64,41 +69,56 @@ _JOINT = re.compile(
     r"|,?\s+(?:but|yet)\s+(?!not\b|only\b|also\b|rather\b)"
     r"|,?\s+(?:and then|and so|and now|and also|and|so|plus|then)\s+"
     r"(?=(?:I|my|we|our|she|he|his|her|they|it)\b(?! and I\b)|(?:I|we|she|he|it|they)')"
-    r"|,?\s+(?:because|since|although|though|even though|whereas|whilst|while|which is why)\s+"
+    r"|,?\s+(?:and\s+)(?=[A-Z][a-z]+ (?:is|isn't|can't|doesn't|has|lives|works|loves|likes|hates|never)\b)"
+    r"|,\s+(?=[a-z][a-z ]{2,40} (?:is|are|makes?) (?:much |more |so |really |not )*(?:my|me)\b)"
+    r"|,\s+(?:since|while|as)\s+(?=(?:I|my|we|our|he|she|they|it|the)\b)"
+    r"|,?\s+(?:because|although|though|even though|whereas|which is why)\s+"
     r"(?=(?:I|my|we|our|he|she|they|it|the)\b)"
     r"|,\s+(?=(?:I|my|we|our|she|he|his|her)\b|(?:I|we|she|he)'|never )"
     r"|,\s+(?:and|but|so|then)\s+(?=(?:no|please|now)\b)|\s+(?=I mean\b)"
 )
 _AND_VERB = re.compile(r",? and (?:then )?(?:also )?(?:just )?([a-z]+)\b")
+_TIME_FIRST = re.compile(
+    r"(?:(?:[Ss]o|[Aa]nd|[Bb]ut|[Aa]lso|[Oo]h|[Ww]ell|[Bb]y the way|BTW|[Bb]tw|[Aa]nyway),? )?(?P<time>(?:[Ii]n (?!fact|addition|case|"
+    r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|[Dd]uring |[Ll]ast |[Nn]ext |"
+    r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|[Tt]oday|[Tt]omorrow|"
+    r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|context|the record|what)|"
+    r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|night)?)"
+    r"[^,:.?!]{0,60}?)(?:[,:] | )(?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b(?! (?:was|lived|worked|had|studied|moved) [^,]{0,40}, ))"
+)
+_COLON = re.compile(r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note): "
+                    r"(?=(?:I|my|we|our)\b)", re.IGNORECASE)  # fmt: skip
 _STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
 _SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
+_PRESENT = frozenset("want need love like hate live work have would was".split())
 _COPULA = frozenset("am is are was were".split())
 
 
 def statements(text: str) -> Iterator[Sentence]:
     """The sentences of a turn in which its speaker states something."""
     told = _told(text)
-    if not told or m.INJECTED.search(told):
+    if not told or m.injects(told):
         return
     masked, quotes = _masked(told)
+    played, written = plays(told), m.writes(told)
     for number, sentence in enumerate(_sentences(masked)):
-        if number >= SENTENCES_LIMIT or m.PLAYED.search(sentence):
+        if number >= SENTENCES_LIMIT or (played and plays(sentence)):
             return
-        if m.WRITES.search(sentence):
+        if written and m.writes(sentence):
             return  # what follows is what is to be written
-        if not 4 < len(sentence) <= LENGTH_LIMIT or _mocks(sentence) or _speaks_of_another(sentence, quotes):
+        if not 4 < len(sentence) <= LENGTH_LIMIT or m.mocks(sentence) or _speaks_of_another(sentence, quotes):
             continue
         yield Sentence(tuple(_clauses(sentence)), quotes)
 
 
 def plays(text: str) -> bool:
     """Whether a turn begins a play in which nobody speaks for themselves."""
-    return m.PLAYED.search(text, 0, TEXT_LIMIT) is not None
+    return m.plays(text[:TEXT_LIMIT])
 
 
 def stops_playing(text: str) -> bool:
-    return m.PLAYED_OUT.search(text, 0, TEXT_LIMIT) is not None
+    return m.ends_play(text[:TEXT_LIMIT])
 
 
 def _told(text: str) -> str:
@@ -114,8 +134,10 @@ def _told(text: str) -> str:
             continue
         bullet = _BULLET.match(line)
         kept.append(_SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip())
-        if m.WORKED_ON.search(line) and ("\n" in text or ":" in line):
-            colon = kept[-1].find(":")
+        if ("\n" in text or ":" in line) and (asks := m.WORKED_ON.search(kept[-1])):
+            colon = kept[-1].find(":", asks.start())
+            if colon < 0 and "\n" not in text:
+                continue
             kept[-1] = kept[-1] if colon < 0 else kept[-1][:colon]
             break
     return "\n".join(kept)
@@ -137,33 +159,29 @@ def _masked(text: str) -> tuple[str, tuple[str, ...]]:
 def _sentences(text: str) -> list[str]:
     if "." in text:
         text = _ABBREVIATED.sub(lambda found: found[0].replace(".", _DOT), text)
-    for slip, right in _SLIPS:
-        text = slip.sub(right, text)
+    for hint, slip, right in _SLIPS:
+        if hint in text:
+            text = slip.sub(right, text)
     if "," in text:
         text = _KIN_IN_COMMAS.sub(r"\1 \2 \3", text)
     return sentences(text)
 
 
-def _mocks(sentence: str) -> bool:
-    low = sentence.lower()
-    return any(word in low for word in m.MOCKED_WORDS) and m.MOCKED.search(sentence) is not None
-
-
 def _speaks_of_another(sentence: str, quotes: tuple[str, ...]) -> bool:
     """Whether words of somebody who says "I" are quoted in it."""
+    if not quotes:
+        return False
     here = [quotes[ord(char) - _MASK] for char in sentence if _MASK <= ord(char) < _MASK + _MASKS]
     return any(_FIRST.search(quote) for quote in here) and (m.REPORTS.search(sentence) is not None or ":" in sentence)
 
 
 def _clauses(sentence: str) -> Iterator[Clause]:
-    asked = False
-    if sentence.endswith("?"):
-        if m.TAG.search(sentence):
-            asked = True
-        elif not _STARTS.match(m.LEAD.sub("", sentence, count=1)):
-            asked = True
-    asked = asked or m.ASKS.match(sentence) is not None
-    supposed = m.SUPPOSES.match(m.LEAD.sub("", sentence, count=1)) is not None
+    led = m.LEAD.match(sentence)
+    start = led.end() if led else 0
+    asked = m.ASKS.match(sentence) is not None or m.ASKS.match(sentence, start) is not None
+    if sentence.endswith("?") and not asked:
+        asked = m.TAG.search(sentence) is not None or not _STARTS.match(sentence, start)
+    supposed = m.SUPPOSES.match(sentence, start) is not None
     if inside := m.ASKS_INSIDE.search(sentence):
         if asked:
             yield Clause(sentence, asked=True)
@@ -171,21 +189,23 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         head = sentence[: inside.start()]
         yield Clause(sentence[inside.start() :].lstrip(" ,"), asked=True)
         sentence = head
-    elif asked or sentence.endswith("?") or supposed:
+    elif sentence.endswith("?") and not asked and not supposed:
+        *stated, last = _split(sentence)  # "I quit smoking, but the cough got worse?": only the end is asked
+        yield from stated
+        yield last._replace(asked=True)
+        return
+    if asked or supposed:
         yield Clause(sentence, asked=True)
         return
-    if supposed:
-        yield Clause(sentence, asked=True)
-        return
+    yield from _split(_ASIDE.sub("", sentence))
     for aside in _ASIDE.finditer(sentence):
         yield from _split(aside[1])
-    yield from _split(_ASIDE.sub("", sentence))
 
 
 def _split(sentence: str) -> Iterator[Clause]:
     corrects = m.CORRECTS.match(sentence)
     subject = ""
-    for piece in _JOINT.split(sentence):
+    for piece in _JOINT.split(_turned(sentence)):
         for part in _shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
             if clause is None:
@@ -193,9 +213,21 @@ def _split(sentence: str) -> Iterator[Clause]:
             if subject and clause.text[:6].lower() == "never ":
                 clause = clause._replace(text=f"I've {clause.text}")
             subject = clause.text
-            if m.REPORTS.search(clause.text) and not clause.text.startswith(("I ", "I'")):
+            if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
                 return  # the rest is what somebody said
             yield clause
+
+
+def _turned(sentence: str) -> str:
+    """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
+    found = _TIME_FIRST.match(sentence)
+    if found is None:
+        return sentence
+    main = sentence[found.end() :]
+    joint = _JOINT.search(main)
+    end = joint.start() if joint else len(main.rstrip(" .!,"))
+    time = found["time"][0].lower() + found["time"][1:] if found["time"][:2] != "I " else found["time"]
+    return f"{main[:end]} {time}{main[end:]}"
 
 
 def _clause(text: str, corrects: bool) -> Clause | None:
@@ -203,6 +235,8 @@ def _clause(text: str, corrects: bool) -> Clause | None:
         text = text[marked.end() :]
     if led := m.LEAD.match(text):
         text = text[led.end() :]
+    if ": " in text and (colon := _COLON.match(text)):
+        text = text[colon.end() :]
     doubtful = False
     if hedge := m.HEDGES.match(text):
         text, doubtful = text[hedge.end() :], True
@@ -210,7 +244,7 @@ def _clause(text: str, corrects: bool) -> Clause | None:
     if len(text) < 3:
         return None
     asked = m.SUPPOSES.match(text) is not None or m.WITH_IF.search(text) is not None
-    return Clause(_with_subject(text), doubtful or m.HEDGED_INSIDE.search(text) is not None, corrects, asked)
+    return Clause(_with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked)
 
 
 def _with_subject(text: str) -> str:
@@ -230,13 +264,13 @@ def _with_subject(text: str) -> str:
 
 def _shared(piece: str) -> list[str]:
     """ "I live in Rome and work at Fiat" is two clauses with one subject."""
-    if not piece.startswith(("I ", "we ", "We ")) or " and " not in piece:
+    if not piece.startswith(("I ", "I'", "we ", "We ", "We'", "we'")) or " and " not in piece:
         return [piece]
     subject, _, rest = piece.partition(" ")
+    subject = subject.split("'")[0]
     verb = rest.split(" ", 1)[0].lower()
     forms = BASE if verb in BASE and verb not in ("have", "do") else PAST if verb in PAST and verb != "was" else None
-    if forms is None:
-        return [piece]
+    forms = _PRESENT if forms is None else forms
     parts: list[str] = []
     start = 0
     for match in _AND_VERB.finditer(piece):
@@ -245,3 +279,23 @@ def _shared(piece: str) -> list[str]:
             start = match.start(1)
     parts.append(piece[start:] if start == 0 else f"{subject} {piece[start:]}")
     return parts
+
+
+_TRIM = re.compile(
+    r"(?:,? (?:so|and so) (?:no|the|still|please|now|train|any|there|gardening|it|explain|not|far so)\b.*|, so .*|"
+    r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|please|now|"
+    r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|though|ugh|right|"
+    r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| please| basically|"
+    r" too| either| as well| :\)| :D| ;\))+$",
+    re.IGNORECASE,
+)
+
+
+def trimmed(text: str) -> str:
+    """Without what was only added: ", best decision ever", lol."""
+    for _ in range(3):
+        shorter = _TRIM.sub("", text).rstrip(" ,.!")
+        if shorter == text:
+            break
+        text = shorter
+    return text

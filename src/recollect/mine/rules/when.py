@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from recollect.text.times import TimePhrase, time_phrases
 
-_HINT = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|tomorrow|last|next|this|past|coming|ago|since|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|"
-    r"satur|sun)(?:day)?s?\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|spring|summer|autumn|winter|christmas|halloween|weekend|few|couple|"
-    r"in (?:a|an|two|three|four|five|six|ten))\b",
-    re.IGNORECASE,
+_DIGIT = re.compile(r"\d")
+_WORDS = frozenset(
+    "yesterday today tonight tomorrow last next this past coming ago since weekend few couple spring summer autumn fall "
+    "winter christmas halloween january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue "
+    "tues wed thu thurs fri sat sun in week month year".split()
 )
 _ORDINALS = {word: number for number, word in enumerate(
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1)}  # fmt: skip
@@ -20,6 +20,8 @@ _ORDINAL = re.compile(r"\b(?:the )?(%s) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug
                       re.IGNORECASE)  # fmt: skip
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FREQUENCY = re.compile(r"\b(?:every|each|per|most|once|twice|times)\b[^,]{0,12}$", re.IGNORECASE)
+_WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_ALONE = re.compile(r"\W*$|[,.;]|\s(?:morning|afternoon|evening|night|at|for|with|in)\b")
 _SUFFIX = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -41,11 +43,11 @@ def zone_of(name: str | None) -> tzinfo:
 
 def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
     """The first time that a clause names, and the clause with its dates."""
-    if _HINT.search(text) is None:
+    if _DIGIT.search(text) is None and _WORDS.isdisjoint(text.lower().replace(",", " ").replace(".", " ").split()):
         return When(None, None, text)
     text = _ORDINAL.sub(lambda found: f"the {_numbered(found[1])} of ", text)
     phrases = [p for p in time_phrases(text, now, zone, forward=forward)
-               if not p.soft and (p.since or p.until) and not _FREQUENCY.search(text, 0, p.start)]  # fmt: skip
+               if not p.soft and (p.since or p.until) and not _recurs(text, p)]  # fmt: skip
     if not phrases:
         return When(None, None, text)
     first = min(phrases, key=_width)
@@ -54,6 +56,13 @@ def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
         if _YEAR.search(phrase.phrase) is None:
             dated = f"{dated[: phrase.stop]} ({_written(phrase, zone)}){dated[phrase.stop :]}"
     return When(first.since, first.until, dated, True)
+
+
+def _recurs(text: str, phrase: TimePhrase) -> bool:
+    """Every Sunday, Monday to Friday, Sunday dinner: no day in particular."""
+    if _FREQUENCY.search(text, 0, phrase.start):
+        return True
+    return phrase.phrase.lower() in _WEEKDAYS and _ALONE.match(text, phrase.stop) is None
 
 
 def _width(phrase: TimePhrase) -> timedelta:

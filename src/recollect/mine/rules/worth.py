@@ -22,9 +22,9 @@ _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too )*(?:sure|sorry|glad|"
     r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open to|able|grateful|"
     r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|unsure|excited to|"
-    r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|these|those|this|that|\w+ing|hearing|learning "
+    r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|[\ue000-\ue040]|these|those|this|that|\w+ing|hearing|learning "
     r"more|your)|in a hurry|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|that)|new to this|tempted|leaning|"
-    r"about to|inclined|intrigued|familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
+    r"about to|inclined|intrigued|comfortable with|drawn to|flexible|an? \w+ \w+ (?:group|family|couple)|familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
     r"concerned that|worried that|a bit|hesitant|convinced|pleased|looking forward|trying|talking|having trouble|going to "
     r"(?:try|check|look|see|use|need|make|give|start with|do|have to|go with)|wondering|thinking)\b",
     re.IGNORECASE,
@@ -33,6 +33,8 @@ _VAGUE_START = frozenset("it that them so this these those him one ones somethin
                          "which whatever there all both".split())  # fmt: skip
 _ONGOING = frozenset("try look hope ask talk refer wonder search have see think consider feel want need lean aim "
                      "struggle expect find focus get".split())  # fmt: skip
+_OF_THIS_TALK = re.compile(r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
+                           r"option|approach)|your|it|that|these|those|into account)\b", re.IGNORECASE)  # fmt: skip
 _WANTED = re.compile(r"to (?:\w+ly )?(?P<verb>\w+)")
 _NEEDED = re.compile(r"(?:some |a little |any |a bit of |more )?(?:help|advice|assistance|ideas?|suggestions?|information|"
                      r"info|recommendations?|more|to|it|that|them|guidance|tips|your|someone|something|this)\b")  # fmt: skip
@@ -56,7 +58,7 @@ def is_worth(said: Said, dated: bool) -> bool:
     if aux == "can":
         return verb in _CAN
     if aux in ("will", "going"):
-        return verb in LIFE or (dated and verb != "do")
+        return (verb in LIFE and _OF_THIS_TALK.match(rest) is None) or (dated and verb != "do")
     return _plain(said, dated)
 
 
@@ -100,6 +102,8 @@ def _plain(said: Said, dated: bool) -> bool:
             return low.startswith("to ") and (dated or low.split(" ")[1] in LIFE | {"drive"})
         case "go" if low.startswith(("with ", "ahead", "for the", "through the", "over ")):
             return False
+        case "like" | "love" if said.form == "base" and re.fullmatch(r"the [a-z]+(?: [a-z]+)?", rest):
+            return False  # something in the answer before
         case "mention" | "like" | "love" if low.startswith(("the idea", "the sound", "how ", "the way", "the suggestion", "to see",
                                                              "the fact", "to know")):  # fmt: skip
             return False

@@ -1,0 +1,144 @@
+"""What a speaker says of others: kin by what they are, people by name, and what is going to happen."""
+
+import re
+from dataclasses import replace
+
+from recollect.mine.extracted import Claim
+from recollect.mine.rules import facets as f
+from recollect.mine.rules import lexicon as lx
+from recollect.mine.rules import people as p
+from recollect.mine.rules.grammar import parsed, retold
+from recollect.mine.rules.statements import Clause, Sentence, trimmed
+from recollect.mine.rules.telling import Teller, relate
+from recollect.mine.rules.tense import looks_ahead, tense_of
+from recollect.mine.rules.verbs import S_FORM
+from recollect.mine.rules.when import when
+from recollect.mine.rules.worth import is_vague
+from recollect.model.records import Tense
+
+_PRONOUN = re.compile(r"(?P<who>[Ss]he|[Hh]e)(?P<is>'s)? (?P<rest>.+)")
+_MINE = re.compile(rf"(?:is )?(?:my|our) (?P<which>(?:\w+ )?)(?P<kin>{lx.RELATION})\b")
+_NAME_IS = re.compile(r"(?P<who>[Hh]er|[Hh]is) name(?:'s| is) (?:spelled |spelt )?(?P<name>[A-Z][\w-]+)")
+_THEIRS = re.compile(r"(?P<who>[Hh]is|[Hh]er) (?P<what>[\w -]{2,40}?) (?P<rest>(?:is|are|was|were) .+)")
+_HAS = re.compile(r"(?:been|had|got|gone|become|started|always) ")
+_NAMED = re.compile(r"(?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?P<from> from [a-z]+)? (?P<rest>(?:is|isn't|was|has|can't|cannot|"
+                    r"doesn't|lives|works|loves|likes|hates|wants|plays|studies|moved|got|bought|turns|turned|eats|prefers|"
+                    r"enjoys|can|never|used|owns|teaches|speaks|just)\b.+)")  # fmt: skip
+_PERSONAL = re.compile(r"(?:is (?:vegan|vegetarian|allergic|pregnant|married|engaged|the one who|coming over|my|our|a "
+                       r"(?:vegan|vegetarian|nurse|teacher|doctor))|can't (?:have|eat|drink|stand|come)|doesn't (?:eat|drink|"
+                       r"like)|(?:lives|works|hates|loves|likes|prefers) |turns \d|turned \d)")  # fmt: skip
+_HAPPENING = re.compile(r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|starts?|begins?|takes place|comes?|arrives?|opens?|ends?|"
+                        r"leaves?|will)\b")  # fmt: skip
+_TO_ME = re.compile(r"(?:[Tt]he |[Aa] |[Mm]y )?(?P<who>[Dd]octor|GP|[Dd]entist|[Vv]et|[Tt]herapist|[Bb]oss|[Ll]andlord|[Mm]um|[Mm]om|"
+                    r"[Dd]ad|[Ss]urgeon|[Pp]hysio) (?P<rest>(?:just )?(?:put|prescribed|diagnosed|gave|sent|referred|"
+                    r"offered|promoted|fired|hired) me\b.+)")  # fmt: skip
+_SAYS = re.compile(r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b")
+_ONLY_NAMES = re.compile(r"is (?:my|our) |(?:is )?(?:called|named) |is [A-Z][\w-]+$")
+_FIRST_PERSON = {"is": "am", "are": "am", "has": "have", "doesn't": "don't", "hasn't": "haven't", "isn't": "aren't", "does": "do"}
+
+
+def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
+    """A clause whose subject is neither the speaker nor something of theirs."""
+    if found := p.IS_KIN.match(text):
+        _is_kin(teller, found)
+    elif found := _PRONOUN.match(text):
+        _pronoun(teller, found, clause, sentence)
+    elif found := _NAME_IS.match(text):
+        met = teller.circle.meant(found["who"])
+        if met and met.kin and not met.name:
+            relate(teller, met.kin, "", found["name"])
+    elif found := _THEIRS.match(text):
+        _theirs(teller, found, clause, sentence)
+    elif found := _TO_ME.match(text):
+        whom = p.Acquaintance(f"{teller.who.subject}'s {found['who'].lower()}", "", found["who"].lower(), "")
+        of_third(teller, whom, found["rest"], clause, sentence)
+    elif not _named(teller, text, clause, sentence) and _HAPPENING.match(text):
+        _happening(teller, text, clause, sentence)
+
+
+def _is_kin(teller: Teller, found: re.Match[str]) -> None:
+    """Marta is my wife, or is not."""
+    name = found["name"].replace("\ue0ff", ".")
+    if not p.is_name(name):
+        return
+    if found["verb"] in ("is", "was"):
+        relate(teller, found["kin"], found["which"], name)
+        return
+    teller.circle.meet("", "", name)
+    teller.found.mention(name, "person", teller.turn)
+    teller.found.claim(Claim(
+        content=f"{name} is not {teller.who.inside}'s {found['which']}{found['kin']}.", turns=(teller.turn,),
+        subject=teller.subject, attribute=found["kin"], value=name.lower(), denies=True, about=(name,)))  # fmt: skip
+
+
+def _pronoun(teller: Teller, found: re.Match[str], clause: Clause, sentence: Sentence) -> None:
+    met = teller.circle.meant(found["who"])
+    if met is None:
+        return
+    if mine := _MINE.match(found["rest"]):
+        if met.name:
+            relate(teller, mine["kin"], mine["which"], met.name)
+        return
+    verb = ("has " if _HAS.match(found["rest"]) else "is ") if found["is"] else ""
+    of_third(teller, met, f"{verb}{found['rest']}", clause, sentence)
+
+
+def _theirs(teller: Teller, found: re.Match[str], clause: Clause, sentence: Sentence) -> None:
+    """His extension is 4471."""
+    met = teller.circle.meant(found["who"])
+    if met is None or is_vague(found["rest"]) or lx.EMPTY_TALK.search(found["rest"]):
+        return
+    what = found["what"].lower()
+    facet = f.Facet(what, f.value(found["rest"].split(" ", 1)[1]), what in lx.SINGLE) if met.name else f.NONE
+    content = f"{met.phrase}'s {found['what']} {retold(trimmed(found['rest']))}"
+    teller.finish(Claim(content=content, turns=(teller.turn,), subject=met.name or teller.subject), facet, clause, sentence)
+
+
+def _named(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> bool:
+    found = _NAMED.match(text)
+    if found is None or not p.is_name(name := found["name"]):
+        return False
+    if name not in teller.circle.known and not _PERSONAL.match(found["rest"]):
+        return False
+    met = teller.circle.known.get(name) or teller.circle.meet("", "", name)
+    teller.found.mention(name, "person", teller.turn)
+    if found["from"]:
+        met = met._replace(phrase=f"{name}{found['from']}")
+    of_third(teller, met, found["rest"], clause, sentence)
+    return True
+
+
+def _happening(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
+    """The plumber is coming tomorrow."""
+    dated = when(retold(trimmed(text)), teller.at, teller.zone, forward=True)
+    if dated.since is None or dated.since <= teller.at or lx.EMPTY_TALK.search(text):
+        return
+    claim = teller.dated(dated.text[0].upper() + dated.text[1:], Tense.FUTURE, dated)
+    teller.finish(claim, f.Facet("plans", f.value(text)), clause, sentence)
+
+
+def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause, sentence: Sentence) -> None:
+    """What somebody the speaker knows is or does."""
+    predicate = trimmed(predicate)
+    words = predicate.split(" ")
+    if len(words) < 2 or lx.EMPTY_TALK.search(predicate) or words[1].lower() in ("that", "it", "so"):
+        return
+    if _SAYS.match(predicate) or _ONLY_NAMES.match(predicate):
+        return
+    first = words[0].lower()
+    base = _FIRST_PERSON.get(first) or S_FORM.get(first, first)
+    said = parsed(" ".join(("I", base, *words[1:])))
+    if said is None or (is_vague(said.rest) and said.verb != "be"):
+        return
+    dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))
+    facet = f.facet(said)._replace(preference=False)
+    if met.name:
+        teller.found.mention(met.name, "person", teller.turn)
+    else:
+        one = met.kin in lx.ONE_AT_A_TIME or met.kin in lx.PETS
+        facet = facet._replace(attribute=f"{met.kin}'s {facet.attribute}" if facet.attribute else "", bond="",
+                               single=facet.single and one)  # fmt: skip
+    claim = teller.dated(f"{met.phrase} {dated.text}", tense_of(said, dated.since, teller.at), dated)
+    claim = replace(claim, subject=met.name or teller.subject, denies=said.negated,
+                    certainty="uncertain" if clause.doubtful else "explicit")  # fmt: skip
+    teller.finish(claim, facet, clause, sentence)

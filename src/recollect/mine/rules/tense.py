@@ -1,0 +1,41 @@
+"""Whether a clause is about what is, was or will be, and how sure its speaker is."""
+
+from datetime import datetime
+
+from recollect.mine.extracted import Certainty
+from recollect.mine.rules.grammar import Said
+from recollect.model.records import Tense
+
+_ARRANGED = frozenset(("book", "schedule", "reserve", "register"))
+_INTENDED = frozenset(("think", "consider", "hope", "intend", "plan"))
+_LASTING = frozenset(("be", "have", "live", "work", "know", "love", "own", "get", "go"))
+
+
+def looks_ahead(said: Said) -> bool:
+    """Whether a Friday that it names is the next one."""
+    if said.verb == "plan" or (said.verb in _ARRANGED and " for " in said.rest):
+        return True
+    return not (said.form in ("past", "participle") or said.aux in ("was", "had", "did", "have", "used"))
+
+
+def tense_of(said: Said, since: datetime | None, now: datetime) -> Tense:
+    if said.aux in ("will", "going", "might", "may") or (said.verb in _INTENDED and said.form in ("ing", "base")):
+        return Tense.FUTURE
+    ahead = since is not None and since > now
+    if said.form == "past" or said.aux in ("was", "had", "did", "used"):
+        return Tense.FUTURE if ahead and said.verb in _ARRANGED else Tense.PAST
+    if said.aux == "have" and said.form == "participle":
+        lasting = said.verb in _LASTING or "always" in said.adverbs or "since " in said.rest or said.negated
+        return Tense.CURRENT if lasting else Tense.PAST
+    return Tense.FUTURE if ahead else Tense.CURRENT
+
+
+def begins(said: Said) -> bool:
+    """Whether the time that it names is when what is so now began."""
+    return "since " in said.rest
+
+
+def certainty_of(said: Said, doubtful: bool) -> Certainty:
+    if doubtful or said.aux in ("might", "may") or "probably" in said.adverbs:
+        return "uncertain"
+    return "implied" if said.verb in ("think", "consider") or said.aux == "would" else "explicit"
