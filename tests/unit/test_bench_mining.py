@@ -125,6 +125,8 @@ def test_what_was_taken_back_needs_a_correction() -> None:
     now = Expected(content="The dog weighs 32 kilos.", needs=(("32",),))
     assert outcomes((OLD, now), old) == ["wrong"]
     assert outcomes((OLD, now), old, new) == ["right", "right"]
+    dog = Expected(content="The user has a dog.", needs=(("dog",),), optional=True)
+    assert outcomes((dog, OLD, now), old) == ["wrong"]
 
 
 def test_each_kind_has_figures_of_its_own() -> None:
@@ -185,8 +187,8 @@ def test_what_is_expected_is_found_in_its_own_words(half: Any) -> None:
     for one in labelled(half):
         for place, fact in enumerate(one.facts):
             tense = Tense(fact.tense or "current")
-            mined = claim(fact.content, kind=fact.kind, tense=tense, denies=bool(fact.denies), corrects=True)
-            judged = score.judge(one, [mined])
+            mined = claim(fact.content, kind=fact.kind, tense=tense, denies=bool(fact.denies))
+            judged = score.judge(one, [mined, claim("Something put right.", corrects=True)])
             assert place in judged.found, (one.id, fact.content, judged.verdicts[0].why)
 
 

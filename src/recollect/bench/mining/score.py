@@ -59,11 +59,11 @@ class Judged:
 
 def judge(exchange: Exchange, claims: Sequence[Claim]) -> Judged:
     """Each claim's verdict."""
-    corrected = any(claim.corrects for claim in claims)
     said: set[tuple[str, ...]] = set()
     verdicts: list[Verdict] = []
     for claim in claims:
         key = (claim.kind, *words(claim.content))
+        corrected = any(other.corrects for other in claims if other is not claim)
         one = Verdict(claim, "repeated") if key in said else _verdict(exchange, claim, corrected)
         said.add(key)
         verdicts.append(one)
@@ -71,11 +71,12 @@ def judge(exchange: Exchange, claims: Sequence[Claim]) -> Judged:
 
 
 def _verdict(exchange: Exchange, claim: Claim, corrected: bool) -> Verdict:
-    reasons = {
-        place: _objection(exchange, expected, claim, corrected)
-        for place, expected in enumerate(exchange.facts)
-        if says(expected, claim.content)
+    meant = {
+        place: expected for place, expected in enumerate(exchange.facts) if says(expected, claim.content)
     }
+    if why := _falsehood(exchange, meant.values(), claim, corrected):
+        return Verdict(claim, "wrong", why=why)
+    reasons = {place: _objection(exchange, expected, claim) for place, expected in meant.items()}
     right = [place for place, reason in reasons.items() if not reason]
     of_kind = tuple(place for place in right if exchange.facts[place].kind == claim.kind)
     if of_kind:
@@ -85,17 +86,25 @@ def _verdict(exchange: Exchange, claim: Claim, corrected: bool) -> Verdict:
     return Verdict(claim, "wrong", why=next(iter(reasons.values()), "not said"))
 
 
-def _objection(exchange: Exchange, expected: Expected, claim: Claim, corrected: bool) -> str:
-    """Why a claim that has the words does not say it; empty if it does."""
+def _falsehood(exchange: Exchange, meant: Iterable[Expected], claim: Claim, corrected: bool) -> str:
+    """What makes a claim wrong whatever else it says; empty if nothing does."""
     if "?" in claim.content:
         return "a question"
+    days = days_of(claim, exchange.at)
+    for expected in meant:
+        if expected.retracted and not corrected and claim.until is None:
+            return "taken back"
+        if expected.day and days and not _meets(expected.day, days):
+            return f"{', '.join(sorted(days))}, not {expected.day}"
+    return ""
+
+
+def _objection(exchange: Exchange, expected: Expected, claim: Claim) -> str:
+    """Why a claim that has the words does not say it; empty if it does."""
     if _is_opposite(expected, claim):
         return "the opposite"
-    if expected.retracted and not corrected and claim.until is None:
-        return "taken back"
-    days = days_of(claim, exchange.at)
-    if expected.day and days:  # which also says whether it is past or to come
-        return "" if _meets(expected.day, days) else f"{', '.join(sorted(days))}, not {expected.day}"
+    if expected.day and days_of(claim, exchange.at):  # which says as well whether it is past or to come
+        return ""
     if expected.tense and claim.kind == "fact" and claim.tense != expected.tense:
         return f"{claim.tense}, not {expected.tense}"
     return ""
