@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, Literal
 
 from recollect.bench.mining.labelled import Exchange, Expected
+from recollect.bench.quality.score import interval
 from recollect.mine.extracted import Claim
 from recollect.model.records import MEMORY_KINDS
 from recollect.text.analyse import terms, words
@@ -92,7 +93,7 @@ def _falsehood(exchange: Exchange, meant: Iterable[Expected], claim: Claim, corr
         return "a question"
     days = days_of(claim, exchange.at)
     for expected in meant:
-        if expected.retracted and not corrected and claim.until is None:
+        if expected.retracted and not corrected:
             return "taken back"
         if expected.day and days and not _meets(expected.day, days):
             return f"{', '.join(sorted(days))}, not {expected.day}"
@@ -172,6 +173,7 @@ def figures(judged: Sequence[Judged]) -> dict[str, Any]:
         "exchanges": len(judged),
         "turns": sum(len(one.exchange.turns) for one in judged),
         **of_kind("fact", judged),
+        "interval": _intervals(judged),
         "days": _days(judged),
         "traps": _traps(judged),
         "kinds": {kind: of_kind(kind, judged) for kind in MEMORY_KINDS if kind != "fact"},
@@ -203,6 +205,19 @@ def of_kind(kind: str, judged: Iterable[Judged]) -> dict[str, Any]:
         "recall": round(found / wanted, 4) if wanted else None,
         "misfiled": misfiled,
     }
+
+
+def _intervals(judged: Sequence[Judged]) -> dict[str, tuple[float, float] | None]:
+    """Between which values 95 of 100 such sets would lie."""
+    facts = [one for each in judged for one in each.verdicts if one.claim.kind == "fact"]
+    right = [float(one.outcome == "right") for one in facts if one.outcome in ("right", "wrong")]
+    found = [
+        float(place in one.found)
+        for one in judged
+        for place, fact in enumerate(one.exchange.facts)
+        if fact.kind == "fact" and not fact.optional
+    ]
+    return {"precision": interval(right), "recall": interval(found)}
 
 
 def _days(judged: Iterable[Judged]) -> dict[str, int]:

@@ -39,6 +39,9 @@ def _half(console: Console, half: str, figures: Mapping[str, Any]) -> None:
         if row["claims"] or row["wanted"]:
             table.add_row(name, *(_cell(row[column]) for column in COLUMNS))
     console.print(table)
+    for name, bounds in figures["interval"].items():
+        if bounds:
+            console.print(f"{name}: 95 % between {bounds[0]:.3f} and {bounds[1]:.3f}")
     traps, days = figures["traps"], figures["days"]
     console.print(f"{traps['became_facts']} of {traps['exchanges']} traps became facts.")
     console.print(f"Of {days['found']} facts with a day, {days['resolved']} have it.")
