@@ -1,16 +1,15 @@
 """From what was found to hits: the records behind it, each content once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from recollect.model.places import beginnings, pointer
 from recollect.model.recollection import Hit, LeftOut
-from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn, searchable_text
+from recollect.model.records import BY_KIND, Closet, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.ports.store import UserView
 from recollect.recall.fuse import Fused
 from recollect.recall.question import same
-
-POINTER = "aaak"
-"""Where the metadata of a record keeps the pointer it is cited by."""
 
 
 def hits(
@@ -20,6 +19,7 @@ def hits(
     what the model has in front of it anyway (`shown`). One that was erased meanwhile is left out."""
     found: list[Hit] = []
     passed: list[LeftOut] = []
+    turns: dict[str, Turn] = {}
     seen = dict.fromkeys(shown, "it is in the conversation already")
     for start in range(0, len(fused), wanted):
         some = fused[start : start + wanted]
@@ -34,9 +34,31 @@ def hits(
             else:
                 seen[content] = f"it says the same as {hit.id}"
                 found.append(hit)
+                if isinstance(turn := records[one.id], Turn):
+                    turns[turn.id] = turn
         if len(found) == wanted:
             break
-    return found, passed
+    return _cited(view, found, turns), passed
+
+
+def _cited(view: UserView, found: list[Hit], turns: dict[str, Turn]) -> list[Hit]:
+    """The hits with the pointers of those that have a place: turns, and what was derived from one that is
+    a hit as well. One query, whatever was found; none when no turn was."""
+    if not turns:
+        return found
+    talks = list({turn.conversation for turn in turns.values()})
+    where = {"conversation": talks, **beginnings(turn.index for turn in turns.values())}
+    closets: dict[str | None, list[Closet]] = {}
+    for closet in view.find(Closet, where, order="conversation"):
+        closets.setdefault(closet.conversation, []).append(closet)
+    pointers = {
+        turn.id: pointer(closet, turn.index)
+        for turn in turns.values()
+        for closet in closets.get(turn.conversation, ())
+        if closet.first <= turn.index <= closet.last
+    }
+    newest = [next((id for id in reversed(hit.sources) if id in pointers), "") for hit in found]
+    return [replace(hit, citation=pointers[id]) if id else hit for hit, id in zip(found, newest, strict=True)]
 
 
 def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:
@@ -44,11 +66,6 @@ def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:
     for found in fused:
         ids.setdefault(found.chunk.kind, []).append(found.id)
     return {record.id: record for kind, wanted in ids.items() for record in view.get(BY_KIND[kind], wanted)}
-
-
-def _pointer(record: Record) -> str | None:
-    pointer: object = record.metadata.get(POINTER)
-    return pointer if isinstance(pointer, str) and len(pointer) <= 100 else None
 
 
 def _hit(found: Fused, record: Record) -> Hit:
@@ -83,7 +100,6 @@ def _hit(found: Fused, record: Record) -> Hit:
         excerpt=text[found.chunk.start : found.chunk.stop],
         score=found.score,
         channel=record.channel,
-        citation=_pointer(record),
         signals=found.signals,
         paths=found.paths,
         **own,

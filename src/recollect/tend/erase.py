@@ -101,7 +101,7 @@ def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list
         return turns
     shared = {
         source
-        for owner, sources in work.store.derived_from(memory.sources).items()
+        for owner, sources in work.store.linking("sources", memory.sources).items()
         if owner != memory.id
         for source in sources
     }
@@ -177,7 +177,7 @@ def _unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
 def _orphans(work: Workspace, doomed: list[Record]) -> list[Record]:
     """What was derived from doomed turns and from nothing else."""
     turns = {record.id for record in doomed if isinstance(record, Turn)}
-    derived = work.store.derived_from(sorted(turns))
+    derived = work.store.linking("sources", sorted(turns))
     alone = [owner for owner, sources in derived.items() if turns.issuperset(sources)]
     return [record for kind in _CITING for record in work.store.get(kind, alone)]
 
