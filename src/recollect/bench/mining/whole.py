@@ -51,16 +51,16 @@ def whole(
     embedding = found = 0.0
     turns = memories = 0
     with TemporaryDirectory(prefix="recollect-bench-") as folder:
-        opening: dict[str, Any] = {"embedder": timed, "model": "", "reranker": "none", "clock": clock}
-        with Memory.open(Path(folder) / "mined.db", **opening) as memory, settled():
+        path = Path(folder) / "mined.db"
+        with Memory.open(path, embedder=timed, miner="rules", clock=clock) as memory, settled():
             for user, sessions in people.items():
                 clock.at = max(session.at for session in sessions)
-                scope: Any = memory.scope(user)
+                scope = memory.scope(user)
                 timed.seconds = 0.0
                 turns += len(scope.record_many(_messages(sessions)))
                 embedding += timed.seconds
                 timed.seconds = 0.0
-                memories += len(times.take(scope.mine))
+                memories += sum(mined.added for mined in times.take(scope.mine))
                 found += timed.seconds
                 advance(1)
     return {

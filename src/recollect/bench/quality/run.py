@@ -72,18 +72,17 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
     with ExitStack() as stack:
         # First, so that a model that is not there is told at once and not after an hour.
         models = _models(stack, settings, plan) if asks else ()
-        mining = _mining(plan, settings)
         inner = wiring.open_embedder(settings)
         embedder = None if inner is None else stack.enter_context(CachingEmbedder(inner, plan.cache))
         key = _ingest_key(dataset, plan, settings, embedder)
         clock = SetClock()
-        opening: dict[str, Any] = {"embedder": embedder or "none", "clock": clock}
         database = _database(settings, dataset, key)
-        memory = stack.enter_context(Memory.open(database, **opening))
+        memory = stack.enter_context(
+            Memory.open(database, embedder=embedder or "none", clock=clock, **_mining(plan, settings))
+        )
         result: dict[str, Any] = {"recorded": ingest(memory, clock, dataset, key, stage)}
-        if plan.until != "ingest" and mining is not None:
-            with Memory.open(database, **opening, **mining) as miner:
-                result["mined"] = mine(miner, clock, dataset, key, stage)
+        if plan.until != "ingest" and plan.mine != "off":
+            result["mined"] = mine(memory, clock, dataset, key, stage)
         if plan.until not in ("ingest", "mine"):
             answered = plan.cache / "answers" / f"{dataset.name}-{_answer_key(key, plan, settings)}.jsonl"
             answers = retrieve(memory, clock, dataset, key, answered, stage, **_asking(plan))
@@ -110,16 +109,13 @@ def _models(stack: ExitStack, settings: Settings, plan: Plan) -> tuple[LanguageM
     return answering, judging
 
 
-def _mining(plan: Plan, settings: Settings) -> dict[str, Any] | None:
-    """What a memory that mines is opened with, a language model only where it is to mine; None if nothing
-    is mined."""
+def _mining(plan: Plan, settings: Settings) -> dict[str, Any]:
+    """What a memory that mines is opened with."""
     if plan.mine == "off":
-        return None
-    if plan.mine == "rules":
-        return {"model": "", "reranker": "none"}
-    if not settings.model:
+        return {}
+    if plan.mine == "model" and not settings.model:
         raise SettingsError("A language model has to mine: set RECOLLECT_MODEL to the base URL of one.")
-    return {"model_name": plan.model or settings.model_name}
+    return {"miner": plan.mine, "model_name": plan.model or settings.model_name}
 
 
 def _those(answers: Iterable[Answer], dataset: Dataset) -> list[Answer]:
@@ -166,14 +162,17 @@ def _ingest_key(dataset: Dataset, plan: Plan, settings: Settings, embedder: Cach
     space = embedder and (embedder.space.model, embedder.space.dimensions)
     parts = WRITING if plan.mine == "off" else WRITING + MINING
     code = _code(path for part in parts for path in _files(PACKAGE / part))
-    model = (settings.model, plan.model or settings.model_name) if plan.mine == "model" else ()
-    return _hash(dataset.name, dataset.digest, plan.smoke, plan.mine, model, space, code)
+    mining = {} if plan.mine == "off" else _used(settings, "db") | _mining(plan, settings)
+    return _hash(dataset.name, dataset.digest, plan.smoke, plan.mine, mining, space, code)
 
 
 def _answer_key(key: str, plan: Plan, settings: Settings) -> str:
-    # Another API key finds nothing else.
-    used = {name: value for name, value in asdict(settings).items() if name not in SECRET}
-    return _hash(key, _asking(plan), used, _code(_files(PACKAGE)))
+    return _hash(key, _asking(plan), _used(settings), _code(_files(PACKAGE)))
+
+
+def _used(settings: Settings, *but: str) -> dict[str, Any]:
+    """The settings that results depend on: another API key finds nothing else."""
+    return {name: value for name, value in asdict(settings).items() if name not in (*SECRET, *but)}
 
 
 def _asking(plan: Plan) -> dict[str, Any]:
