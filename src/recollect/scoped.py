@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from recollect.mine.pipeline import Mined
+
     Vector = NDArray[np.float32] | Sequence[float]
 
 KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
@@ -152,6 +154,15 @@ class ScopedMemory:
     def pin(self, id: str, pinned: bool = True) -> MemoryRecord:
         """Keep a memory whatever the retention policy says; or no longer."""
         return memories.pin(self._work, id, pinned)
+
+    def mine(
+        self, conversation: str | None = None, progress: Callable[[int], None] | None = None
+    ) -> "builtins.list[Mined]":
+        """Work out what is worth knowing of a conversation, or of all with turns that were not mined yet:
+        facts, preferences, relations, procedures. Doing it twice changes nothing."""
+        from recollect.mine import pipeline
+
+        return pipeline.mine(self._work, conversation, progress)
 
     # Asking
 

@@ -8,12 +8,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from recollect.errors import Conflict, ModelError, NotFound, SettingsError
 from recollect.limits import check_given, check_progress
 from recollect.mine.extracted import Claim, Extraction, Window
 from recollect.mine.land import embedded, plan_landing
+from recollect.mine.palace import plan_closets, read_palace
 from recollect.mine.shown import nearest
 from recollect.mine.windows import Span, retry_after, spans
 from recollect.model.changes import Change, Expect, Put, Revise
@@ -118,7 +119,7 @@ def _turns(work: Workspace, conversation: str, start: int, stop: int) -> list[Tu
 
 
 def _extracted(work: Workspace, window: Window) -> Extraction:
-    from recollect.mine.pii import guarded
+    from recollect.mine.pii import Policy, guarded
 
     if work.settings.miner == "rules" or (work.settings.miner == "auto" and work.model is None):
         from recollect.mine.rules.extract import extract
@@ -130,7 +131,7 @@ def _extracted(work: Workspace, window: Window) -> Extraction:
         from recollect.mine import by_model
 
         found, _ = by_model.extract(work.model, window, nearest(work, window))
-    return guarded(found, work.settings.pii)
+    return guarded(found, cast(Policy, work.settings.pii))
 
 
 @rereading
@@ -138,8 +139,6 @@ def _land(
     work: Workspace, window: Window, span: Span, extraction: Extraction, vectors: Mapping[str, Any]
 ) -> Mined:
     """Store what a window gave, unless somebody else has mined it meanwhile."""
-    from recollect.mine.palace import plan_closets
-
     found = work.store.get(Conversation, [window.conversation.id])
     done = Mined(conversation=window.conversation.id, way=extraction.way)
     if not found or found[0].mined_to != span.start:
@@ -148,7 +147,8 @@ def _land(
     window = replace(window, turns=tuple(living))
     kept = _of_turns(extraction, living)
     landing = work.store.reading(lambda view: plan_landing(work, view, window, kept, vectors))
-    closets = work.store.reading(lambda view: plan_closets(view, window, kept))
+    known = work.store.reading(lambda view: read_palace(view, window, kept.topics, kept.mentions))
+    closets = plan_closets(window, kept.topics, kept.mentions, known)
     done = replace(
         done,
         turns=len(living),

@@ -11,7 +11,9 @@ _DAY = (
 )
 _NUMBER = r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
 _NAME = r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+(?: [A-Z][\w-]+)*"
-_KINDS = tuple(re.compile(kind, 0 if kind == _NAME else re.IGNORECASE) for kind in (_AMOUNT, _TIME, _DAY, _NUMBER, _NAME))
+_KINDS = tuple(
+    re.compile(kind, 0 if kind == _NAME else re.IGNORECASE) for kind in (_AMOUNT, _TIME, _DAY, _NUMBER, _NAME)
+)
 _NEW = re.compile(
     r"(?:(?:it|that)(?:'s| is| was| should be| will be)|(?:i )?mean(?:t)?|i should have said|make (?:that|it)|should be|on|in|at)?\s*"
     r"(?P<new>[^,]{1,40}?)(?:(?:,| and)? not (?:on |in |at )?(?P<old>[^,]{1,40})| instead(?: of (?P<older>[^,]{1,40}))?)?$",

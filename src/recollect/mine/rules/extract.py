@@ -33,4 +33,8 @@ def extract(window: Window) -> Extraction:
         for sentence in statements(text):
             for clause in sentence.clauses:
                 teller.hear(clause, sentence)
-    return Extraction(claims=tuple(found.claims.values()), bonds=tuple(found.bonds.values()), mentions=tuple(found.mentions.values()))
+    return Extraction(
+        claims=tuple(found.claims.values()),
+        bonds=tuple(found.bonds.values()),
+        mentions=tuple(found.mentions.values()),
+    )

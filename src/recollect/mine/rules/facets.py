@@ -53,28 +53,36 @@ def name_at_start(text: str) -> str:
     return found[1].removesuffix("'s").rstrip(".,'")[:VALUE_LIMIT]
 
 
-_IN = re.compile(r"(?:(?:back|over|up|down|out|alone|together)\s+)?(?:in|at|near|outside|on)\s+(?=\S)", re.IGNORECASE)
+_IN = re.compile(
+    r"(?:(?:back|over|up|down|out|alone|together)\s+)?(?:in|at|near|outside|on)\s+(?=\S)", re.IGNORECASE
+)
 _MOVE = re.compile(r"(?:(?:back|over|out|away)\s+)?(?:from (?P<old>.+?) )?(?:to|into) (?P<new>(?!a\b|an\b|my\b|the\b|be\b)"
                    r".+?)(?: from (?P<older>.+))?$", re.IGNORECASE)  # fmt: skip
-_AT = re.compile(r"(?:full[- ]time |part[- ]time |remotely |currently )?(?:at|for|with) (?P<where>.+)", re.IGNORECASE)
+_AT = re.compile(
+    r"(?:full[- ]time |part[- ]time |remotely |currently )?(?:at|for|with) (?P<where>.+)", re.IGNORECASE
+)
 _AS = re.compile(r"(?:full[- ]time |part[- ]time )?as (?:an? |the )?(?P<job>.+)", re.IGNORECASE)
 _AGE = re.compile(r"(\d{1,3}|[a-z]+teen|twenty|thirty|forty|fifty|sixty|two|three|four|five|six|seven|eight|nine|ten|eleven|"
                   r"twelve)(?:[- ]years?[- ]old)?(?: now)?$", re.IGNORECASE)  # fmt: skip
 _BORN = re.compile(r"born (?:and raised )?(?P<how>in|on) (?P<what>.+)", re.IGNORECASE)
-_JOB = re.compile(r"(?:an? |the )(?P<job>(?:[\w-]+ ){0,3}?(?:%s))\b(?P<after>.*)" % "|".join(sorted(lx.JOBS)), re.IGNORECASE)
+_JOB = re.compile(
+    r"(?:an? |the )(?P<job>(?:[\w-]+ ){0,3}?(?:%s))\b(?P<after>.*)" % "|".join(sorted(lx.JOBS)), re.IGNORECASE
+)
 _WHERE_AFTER = re.compile(r".{0,30}?\b(?:at|for) (?P<where>[A-Z].+)")
 _CALLED = re.compile(r"\b(?:called|named) (?P<name>[A-Z][\w'-]+)")
 _PET = re.compile(r"\b(?P<pet>%s)s?\b" % "|".join(sorted(lx.PETS)), re.IGNORECASE)
 _LIKING = re.compile(r"(?:very |so |really |quite |pretty |super |totally |completely |a )*(?:(?:big |huge |massive |great )?fan of|"
                      r"into|fond of|keen on|big on|obsessed with|passionate about|crazy about|hooked on|addicted to|"
                      r"a lover of) (?P<what>.+)", re.IGNORECASE)  # fmt: skip
-_DISLIKING = re.compile(r"(?:sick of|tired of|scared of|afraid of|terrified of|bored of) (?P<what>.+)", re.IGNORECASE)
+_DISLIKING = re.compile(
+    r"(?:sick of|tired of|scared of|afraid of|terrified of|bored of) (?P<what>.+)", re.IGNORECASE
+)
 _ALLERGIC = re.compile(r"(?:severely |very |slightly )?(?:allergic|intolerant) to (?P<what>.+)|(?P<which>\w+)[- ]intolerant",
                        re.IGNORECASE)  # fmt: skip
 
-LIKES = frozenset("like love enjoy adore prefer favour favor".split())
-DISLIKES = frozenset("hate dislike detest loathe despise".split())
-GETS = frozenset("buy purchase adopt inherit receive acquire".split())
+LIKES = frozenset(["like", "love", "enjoy", "adore", "prefer", "favour", "favor"])
+DISLIKES = frozenset(["hate", "dislike", "detest", "loathe", "despise"])
+GETS = frozenset(["buy", "purchase", "adopt", "inherit", "receive", "acquire"])
 
 
 def facet(said: Said) -> Facet:
@@ -123,7 +131,9 @@ def _home(where: str, denies: bool, said: Said) -> Facet:
     if said.aux == "used" or (said.form == "past" and said.verb not in ("move", "relocate", "settle")):
         return Facet("former home", place, named=name_at_start(where), named_type="place")
     named = name_at_start(where)
-    return Facet("home", place, True, denies, bond="LOCATED_IN", named=named, named_type="place", ended=denies)
+    return Facet(
+        "home", place, True, denies, bond="LOCATED_IN", named=named, named_type="place", ended=denies
+    )
 
 
 def _work(rest: str, denies: bool) -> Facet:
@@ -160,7 +170,17 @@ def _having(said: Said, denies: bool) -> Facet:
     rest, what = said.rest, value(said.rest)
     if said.verb == "get" and (said.form == "ing" or said.aux not in ("have", "")):
         return NONE
-    if not what or rest.split(" ")[0].lower() in ("to", "been", "it", "into", "used", "back", "married", "up", "out"):
+    if not what or rest.split(" ")[0].lower() in (
+        "to",
+        "been",
+        "it",
+        "into",
+        "used",
+        "back",
+        "married",
+        "up",
+        "out",
+    ):
         return NONE
     if found := re.match(r"(?:an? )?(?:\w+ )?allergy to (.+)|an? ([\w-]+) allergy", rest):
         return Facet("allergy", value(found[1] or found[2]), denies=denies)
@@ -168,7 +188,9 @@ def _having(said: Said, denies: bool) -> Facet:
         return NONE
     if said.verb == "get" and not re.match(r"(?:an? |some |the |my |two |three |four |\d)", rest):
         return NONE
-    if said.verb == "have" and (said.form == "ing" or said.aux in ("had", "used", "will", "going") or said.form == "past"):
+    if said.verb == "have" and (
+        said.form == "ing" or said.aux in ("had", "used", "will", "going") or said.form == "past"
+    ):
         return NONE
     return _owned(rest, "drives" if said.verb == "drive" else "has", denies)
 
@@ -194,15 +216,28 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
         return Facet("likes", value(found["what"]), denies=not no, preference=True)
     if found := _BORN.match(rest):
         if found["how"] == "in" and not found["what"][:1].isdigit():
-            return Facet("birthplace", value(found["what"]), True, named=name_at_start(found["what"]), named_type="place")
-        return Facet("birth year" if found["how"] == "in" else "birthday", found["what"].lower()[:VALUE_LIMIT], True)
+            return Facet(
+                "birthplace",
+                value(found["what"]),
+                True,
+                named=name_at_start(found["what"]),
+                named_type="place",
+            )
+        return Facet(
+            "birth year" if found["how"] == "in" else "birthday", found["what"].lower()[:VALUE_LIMIT], True
+        )
     if past:
         return NONE
     first = low.split(" ")[0].strip(".,")
     if first in lx.DIETS:
         return Facet("diet", first, denies=no)
     if first in lx.STATUSES:
-        return Facet("marital status" if first in ("married", "single", "divorced", "engaged") else first, first, True, no)
+        return Facet(
+            "marital status" if first in ("married", "single", "divorced", "engaged") else first,
+            first,
+            True,
+            no,
+        )
     if found := re.match(r"(?:down to |up to |about )?(\d[\d.,]* ?(?:kilos?|kg|lbs|pounds|stone))\b", low):
         return Facet("weight", found[1], True, no)
     if found := re.match(r"(\d[\d.,]* ?(?:m|cm|metres|meters|feet|ft)\b.{0,12}) tall", low):
@@ -210,13 +245,19 @@ def _being(said: Said) -> Facet:  # noqa: C901 - a list of cases
     if _AGE.match(rest):
         return Facet("age", value(rest.split(" ")[0]), True, no)
     if found := re.match(r"(?:originally )?from (?P<where>.+)", rest):
-        return Facet("origin", value(found["where"]), True, no, named=name_at_start(found["where"]), named_type="place")
+        return Facet(
+            "origin", value(found["where"]), True, no, named=name_at_start(found["where"]), named_type="place"
+        )
     if found := _JOB.match(rest):
         after = _WHERE_AFTER.match(found["after"])
         named = name_at_start(after["where"]) if after else ""
         return Facet("job", found["job"].lower(), True, no, bond="WORKS_FOR" if named and not no else "", named=named,
                      named_type="organization")  # fmt: skip
-    if (found := re.match(r"(?:living|staying) ", rest)) is None and (where := _IN.match(rest)) and first == "living":
+    if (
+        (found := re.match(r"(?:living|staying) ", rest)) is None
+        and (where := _IN.match(rest))
+        and first == "living"
+    ):
         return _home(rest[where.end() :], no, said)
     return NONE
 
@@ -231,7 +272,13 @@ def of_noun(noun: str, verb: str, rest: str) -> Facet:
     head = re.split(r" (?:for|of|in|at|with|on|to) ", low)[0].split(" ")[-1]
     favourite = re.match(r"(?:all-time )?favou?rite ", low) is not None
     denies = verb.endswith("n't") or rest.lower().startswith("not ")
-    return Facet(retold(low).replace("favorite", "favourite"), value(rest), head in lx.SINGLE or favourite, denies, favourite)
+    return Facet(
+        retold(low).replace("favorite", "favourite"),
+        value(rest),
+        head in lx.SINGLE or favourite,
+        denies,
+        favourite,
+    )
 
 
 def _other(said: Said) -> Facet:
@@ -239,8 +286,15 @@ def _other(said: Said) -> Facet:
     if said.verb == "go" and (found := re.match(r"by (?:the name )?([A-Z]\w+)", rest)):
         return Facet("name", found[1].lower(), True)
     if said.verb == "grow" and (found := re.match(r"up (?:in|on|near|outside) (.+)", rest)):
-        return Facet("childhood home", value(found[1]), True, named=name_at_start(found[1]), named_type="place")
-    if said.verb == "come" and (found := re.match(r"from (.+)", rest)) and said.aux == "" and said.form == "base":
+        return Facet(
+            "childhood home", value(found[1]), True, named=name_at_start(found[1]), named_type="place"
+        )
+    if (
+        said.verb == "come"
+        and (found := re.match(r"from (.+)", rest))
+        and said.aux == ""
+        and said.form == "base"
+    ):
         return Facet("origin", value(found[1]), True, no, named=name_at_start(found[1]), named_type="place")
     if said.verb == "graduate":
         found = re.search(r"from (?:the )?([A-Z].+)", rest)
@@ -268,4 +322,9 @@ def _journey(said: Said) -> Facet:
     if not named or said.negated:
         return NONE
     plans = said.aux in ("will", "going", "am")
-    return Facet("plans" if plans else "visited", value(said.rest) if plans else value(named), named=named, named_type="place")
+    return Facet(
+        "plans" if plans else "visited",
+        value(said.rest) if plans else value(named),
+        named=named,
+        named_type="place",
+    )

@@ -15,7 +15,9 @@ _SHORTEST = 8
 @dataclass(slots=True)
 class Found:
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict[tuple[str, str], Claim])
-    bonds: dict[tuple[str, str, str, bool], Bond] = field(default_factory=dict[tuple[str, str, str, bool], Bond])
+    bonds: dict[tuple[str, str, str, bool], Bond] = field(
+        default_factory=dict[tuple[str, str, str, bool], Bond]
+    )
     mentions: dict[str, Mention] = field(default_factory=dict[str, Mention])
 
     def claim(self, claim: Claim) -> bool:
@@ -34,7 +36,9 @@ class Found:
         if len(self.bonds) < BONDS_LIMIT and key not in self.bonds and bond.source != bond.target:
             self.bonds[key] = bond
 
-    def mention(self, name: str, kind: MentionType, turn: str, description: str = "", relation: str = "") -> None:
+    def mention(
+        self, name: str, kind: MentionType, turn: str, description: str = "", relation: str = ""
+    ) -> None:
         key = name.lower()
         known = self.mentions.get(key)
         properties = {"relation to the user": relation} if relation else {}

@@ -39,21 +39,14 @@ class Said(NamedTuple):
 
 _HEAD = re.compile(r"(I|[Ww]e)(?:'(m|ve|d|ll|re|s))?\s+(?=\S)")
 _CONTRACTED = {"m": "am", "ve": "have", "ll": "will", "re": "are", "s": "is"}
-_AUX = frozenset("am are was were have had will do did can could might may should must would been be "
-                 "going used need".split())  # fmt: skip
+_AUX = frozenset(["am", "are", "was", "were", "have", "had", "will", "do", "did", "can", "could", "might", "may", "should", "must", "would", "been", "be", "going", "used", "need"])  # fmt: skip
 _NEGATIVE = {
     "don't": ("do", "does not"), "didn't": ("did", "did not"), "haven't": ("have", "has not"), "hadn't": ("had", "had not"),
     "wasn't": ("was", "was not"), "weren't": ("was", "was not"), "aren't": ("am", "is not"), "won't": ("will", "will not"),
     "can't": ("can", "cannot"), "couldn't": ("could", "could not"), "wouldn't": ("would", "would not"),
     "shouldn't": ("should", "should not"),
 }  # fmt: skip
-_ADVERBS = frozenset("really just also always never still already recently currently actually usually often "
-                     "sometimes now finally absolutely definitely probably mostly mainly only even ever once soon "
-                     "basically totally truly rarely hardly barely generally typically originally previously "
-                     "initially regularly occasionally lately both all simply quite kinda pretty very so too "
-                     "frequently normally quickly later then almost nearly kind-of particularly especially not "
-                     "no longer thoroughly greatly much personally temporarily seriously "
-                     "literally officially rather".split())  # fmt: skip
+_ADVERBS = frozenset(["really", "just", "also", "always", "never", "still", "already", "recently", "currently", "actually", "usually", "often", "sometimes", "now", "finally", "absolutely", "definitely", "probably", "mostly", "mainly", "only", "even", "ever", "once", "soon", "basically", "totally", "truly", "rarely", "hardly", "barely", "generally", "typically", "originally", "previously", "initially", "regularly", "occasionally", "lately", "both", "all", "simply", "quite", "kinda", "pretty", "very", "so", "too", "frequently", "normally", "quickly", "later", "then", "almost", "nearly", "kind-of", "particularly", "especially", "not", "no", "longer", "thoroughly", "greatly", "much", "personally", "temporarily", "seriously", "literally", "officially", "rather"])  # fmt: skip
 
 _PRONOUN = re.compile(
     r"(?<![\w'])(?:(?<!War )(?<!Type )(?<!Phase )(?<!Part )(?<!Act )(?<!Level )(I|[Ww]e)(?:'(m|ve|d|ll|re)| (am|was|were|"
@@ -98,7 +91,9 @@ class _Reader:
         self.adverbs: list[str] = []
         if contracted == "d":
             after = next((w for w in words if w.lower() not in _ADVERBS), "").lower()
-            self._helped("had" if after == "been" or (v.is_participle(after) and after not in v.BASE) else "would")
+            self._helped(
+                "had" if after == "been" or (v.is_participle(after) and after not in v.BASE) else "would"
+            )
         elif contracted:
             self._helped(_CONTRACTED[contracted])
 
@@ -179,7 +174,12 @@ class _Reader:
             form = "ing"
         elif self.aux in ("have", "had", "am", "was") and v.is_participle(word):
             form, base = "participle", v.PARTICIPLE.get(word, base)
-        elif not self.aux and v.is_past(word) and word != "read" and not (word in v.BASE and word not in v.ALIKE):
+        elif (
+            not self.aux
+            and v.is_past(word)
+            and word != "read"
+            and not (word in v.BASE and word not in v.ALIKE)
+        ):
             form = "past"
         elif not self.aux:
             if not word.replace("-", "").isalpha():

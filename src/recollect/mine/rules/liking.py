@@ -33,7 +33,11 @@ def tastes(said: Said) -> list[Taste]:
         return [Taste(found["yes"], denied, f"{head} {retold(found['yes'])}"),
                 Taste(found["no"], not denied, f"{other} {retold(found['no'])}")]  # fmt: skip
     parts = _AND.split(said.rest)
-    if 1 < len(parts) <= 5 and all(0 < len(part.split(" ")) <= 3 for part in parts) and not _NOT_A_LIST.search(said.rest):
+    if (
+        1 < len(parts) <= 5
+        and all(0 < len(part.split(" ")) <= 3 for part in parts)
+        and not _NOT_A_LIST.search(said.rest)
+    ):
         return [Taste(part, denied, f"{head} {part}") for part in parts if part.strip()]
     return []
 

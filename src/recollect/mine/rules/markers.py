@@ -54,7 +54,9 @@ WORKED_ON = re.compile(
     r"(?:the )?following|below|here(?:'s| is| are) (?:the|my|an?|what))\b",
     _I,
 )
-PASTED = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:dear|hi|hello) [\w ]{1,30},\s*$)", _I)
+PASTED = re.compile(
+    r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:dear|hi|hello) [\w ]{1,30},\s*$)", _I
+)
 mocks = _marker(
     "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|sarcas|because clearly|because obviously|just love|what i needed|🙄",
     r"\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|fantastic)\b,"
@@ -76,7 +78,9 @@ ASKS_INSIDE = re.compile(
     r"where(?:'s| is| do| can)\b|any (?:idea|ideas|advice|tips|suggestions|thoughts|recommendations|good)\b)",
     _I,
 )
-TAG = re.compile(r"(?:,|\bor)\s*(?:right|correct|no|eh|huh|yes|isn't it|don't i|aren't i|am i|do i|not)\s*\?+$", _I)
+TAG = re.compile(
+    r"(?:,|\bor)\s*(?:right|correct|no|eh|huh|yes|isn't it|don't i|aren't i|am i|do i|not)\s*\?+$", _I
+)
 
 SUPPOSES = re.compile(
     r"(?:(?:and|but|so|ok|okay|well|now|or|also|then|even)[, ]+)?(?:if|unless|suppose|supposing|imagine|assume|assuming|"
@@ -91,11 +95,98 @@ REPORTS = re.compile(
     _I,
 )
 COMMANDS = frozenset(
-    "please make give tell show help write find explain list let use add remove create remind recommend suggest keep be "
-    "stop don't do try compare describe provide generate include send set put look check open run thank thanks thx ok "
-    "okay yes no sure great cool nice hi hello hey bye perfect sorry wow hmm good awesome interesting lol haha name "
-    "define calculate convert translate summarise summarize rewrite draft compose review fix debug book order call "
-    "play schedule cancel change sort rank walk teach consider assume note ignore forget leave".split()
+    [
+        "please",
+        "make",
+        "give",
+        "tell",
+        "show",
+        "help",
+        "write",
+        "find",
+        "explain",
+        "list",
+        "let",
+        "use",
+        "add",
+        "remove",
+        "create",
+        "remind",
+        "recommend",
+        "suggest",
+        "keep",
+        "be",
+        "stop",
+        "don't",
+        "do",
+        "try",
+        "compare",
+        "describe",
+        "provide",
+        "generate",
+        "include",
+        "send",
+        "set",
+        "put",
+        "look",
+        "check",
+        "open",
+        "run",
+        "thank",
+        "thanks",
+        "thx",
+        "ok",
+        "okay",
+        "yes",
+        "no",
+        "sure",
+        "great",
+        "cool",
+        "nice",
+        "hi",
+        "hello",
+        "hey",
+        "bye",
+        "perfect",
+        "sorry",
+        "wow",
+        "hmm",
+        "good",
+        "awesome",
+        "interesting",
+        "lol",
+        "haha",
+        "name",
+        "define",
+        "calculate",
+        "convert",
+        "translate",
+        "summarise",
+        "summarize",
+        "rewrite",
+        "draft",
+        "compose",
+        "review",
+        "fix",
+        "debug",
+        "book",
+        "order",
+        "call",
+        "play",
+        "schedule",
+        "cancel",
+        "change",
+        "sort",
+        "rank",
+        "walk",
+        "teach",
+        "consider",
+        "assume",
+        "note",
+        "ignore",
+        "forget",
+        "leave",
+    ]
 )
 
 LEAD = re.compile(

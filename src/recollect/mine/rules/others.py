@@ -32,9 +32,19 @@ _HAPPENING = re.compile(r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|starts?|beg
 _TO_ME = re.compile(r"(?:[Tt]he |[Aa] |[Mm]y )?(?P<who>[Dd]octor|GP|[Dd]entist|[Vv]et|[Tt]herapist|[Bb]oss|[Ll]andlord|[Mm]um|[Mm]om|"
                     r"[Dd]ad|[Ss]urgeon|[Pp]hysio) (?P<rest>(?:just )?(?:put|prescribed|diagnosed|gave|sent|referred|"
                     r"offered|promoted|fired|hired) me\b.+)")  # fmt: skip
-_SAYS = re.compile(r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b")
+_SAYS = re.compile(
+    r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b"
+)
 _ONLY_NAMES = re.compile(r"is (?:my|our) |(?:is )?(?:called|named) |is [A-Z][\w-]+$")
-_FIRST_PERSON = {"is": "am", "are": "am", "has": "have", "doesn't": "don't", "hasn't": "haven't", "isn't": "aren't", "does": "do"}
+_FIRST_PERSON = {
+    "is": "am",
+    "are": "am",
+    "has": "have",
+    "doesn't": "don't",
+    "hasn't": "haven't",
+    "isn't": "aren't",
+    "does": "do",
+}
 
 
 def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
@@ -91,7 +101,12 @@ def _theirs(teller: Teller, found: re.Match[str], clause: Clause, sentence: Sent
     what = found["what"].lower()
     facet = f.Facet(what, f.value(found["rest"].split(" ", 1)[1]), what in lx.SINGLE) if met.name else f.NONE
     content = f"{met.phrase}'s {found['what']} {retold(trimmed(found['rest']))}"
-    teller.finish(Claim(content=content, turns=(teller.turn,), subject=met.name or teller.subject), facet, clause, sentence)
+    teller.finish(
+        Claim(content=content, turns=(teller.turn,), subject=met.name or teller.subject),
+        facet,
+        clause,
+        sentence,
+    )
 
 
 def _named(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> bool:

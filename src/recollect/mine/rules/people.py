@@ -15,7 +15,9 @@ KIN = re.compile(
     rf"named)| is|,)?(?:(?<=,)| )(?P<name>{_NAME})(?![\w])"
 )
 BARE_KIN = re.compile(rf"\b(?:[Mm]y|[Oo]ur) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b(?!-)")
-IS_KIN = re.compile(rf"(?P<name>{_NAME})(?:,)? (?P<verb>is|isn't|was|is not) (?:my|our) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b")
+IS_KIN = re.compile(
+    rf"(?P<name>{_NAME})(?:,)? (?P<verb>is|isn't|was|is not) (?:my|our) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b"
+)
 SAYS_WHAT = re.compile(r"(?:[Ss]he|[Hh]e|[A-Z]\w+)(?:'s| is| isn't| was) (?:my|our)\b")
 THEN_PRONOUN = re.compile(r"\b([A-Z][a-z]+)(?:, (?=(?:she|he)\b)|,?$)")
 _ADJECTIVE = re.compile(r"(?:[a-z]+(?:ese|ish|ian|ean|can|ic))$", re.IGNORECASE)
@@ -66,4 +68,6 @@ class Circle:
 
 
 def is_name(text: str) -> bool:
-    return text.lower() not in lx.NOT_NAMES and text.lower() not in lx.PLACES and _ADJECTIVE.match(text) is None
+    return (
+        text.lower() not in lx.NOT_NAMES and text.lower() not in lx.PLACES and _ADJECTIVE.match(text) is None
+    )

@@ -45,7 +45,9 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|(?<![\w])'[^'\n]
 _FIRST = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur|me|[Ii]'m)\b")
 _ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|[A-Z](?=\.\s?[A-Z]))\.")
 _SPACES = re.compile(r"[^\S\n]+")
-_LINE_OF_CODE = re.compile(r"\s*(?:>|\||#!|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|const) )")
+_LINE_OF_CODE = re.compile(
+    r"\s*(?:>|\||#!|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|const) )"
+)
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SLIPS = (
     ("i", re.compile(r"\bi(?=['\s,])(?!\.e)"), "I"),
@@ -91,8 +93,8 @@ _COLON = re.compile(r"[^:]{0,60}\b(?:plan|update|context|background|situation|kn
 _STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
 _SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
-_PRESENT = frozenset("want need love like hate live work have would was".split())
-_COPULA = frozenset("am is are was were".split())
+_PRESENT = frozenset(["want", "need", "love", "like", "hate", "live", "work", "have", "would", "was"])
+_COPULA = frozenset(["am", "is", "are", "was", "were"])
 
 
 def statements(text: str) -> Iterator[Sentence]:
@@ -172,7 +174,9 @@ def _speaks_of_another(sentence: str, quotes: tuple[str, ...]) -> bool:
     if not quotes:
         return False
     here = [quotes[ord(char) - _MASK] for char in sentence if _MASK <= ord(char) < _MASK + _MASKS]
-    return any(_FIRST.search(quote) for quote in here) and (m.REPORTS.search(sentence) is not None or ":" in sentence)
+    return any(_FIRST.search(quote) for quote in here) and (
+        m.REPORTS.search(sentence) is not None or ":" in sentence
+    )
 
 
 def _clauses(sentence: str) -> Iterator[Clause]:
@@ -244,7 +248,9 @@ def _clause(text: str, corrects: bool) -> Clause | None:
     if len(text) < 3:
         return None
     asked = m.SUPPOSES.match(text) is not None or m.WITH_IF.search(text) is not None
-    return Clause(_with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked)
+    return Clause(
+        _with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked
+    )
 
 
 def _with_subject(text: str) -> str:
@@ -269,13 +275,21 @@ def _shared(piece: str) -> list[str]:
     subject, _, rest = piece.partition(" ")
     subject = subject.split("'")[0]
     verb = rest.split(" ", 1)[0].lower()
-    forms = BASE if verb in BASE and verb not in ("have", "do") else PAST if verb in PAST and verb != "was" else None
+    forms = (
+        BASE
+        if verb in BASE and verb not in ("have", "do")
+        else PAST
+        if verb in PAST and verb != "was"
+        else None
+    )
     forms = _PRESENT if forms is None else forms
     parts: list[str] = []
     start = 0
     for match in _AND_VERB.finditer(piece):
         if match[1] in forms and " to " not in piece[: match.start()][-40:] and match.start() > start:
-            parts.append(piece[start : match.start()] if start == 0 else f"{subject} {piece[start : match.start()]}")
+            parts.append(
+                piece[start : match.start()] if start == 0 else f"{subject} {piece[start : match.start()]}"
+            )
             start = match.start(1)
     parts.append(piece[start:] if start == 0 else f"{subject} {piece[start:]}")
     return parts

@@ -66,14 +66,26 @@ class Teller:
         """With what "there" and "it" point at, and a bare correction put into what it corrects."""
         if corrects and (whole := corrected(text, self.told)):
             return whole
-        if corrects and self.thing and (it := re.match(r"[Ii]t(?:'s| (?=is|was|leaves|starts|begins|ends|opens))", text)):
-            return f"my {self.thing} {'is' if it[0].endswith('s') else ''}{text[it.end() :]}".replace("  ", " ")
-        if thing := re.search(r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends)\b", text, re.IGNORECASE):
+        if (
+            corrects
+            and self.thing
+            and (it := re.match(r"[Ii]t(?:'s| (?=is|was|leaves|starts|begins|ends|opens))", text))
+        ):
+            return f"my {self.thing} {'is' if it[0].endswith('s') else ''}{text[it.end() :]}".replace(
+                "  ", " "
+            )
+        if thing := re.search(
+            r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends)\b",
+            text,
+            re.IGNORECASE,
+        ):
             self.thing = thing[1]
         named = re.search(r"\b(?:to|in|at|from) ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", text)
         if named and named[1].lower() not in lx.NOT_NAMES:
             self.place = named[1]
-        elif self.place and (there := re.search(r"\b(live[sd]?|moved|grew up)? ?\bthere\b(?! (?:is|are|was|were))", text)):
+        elif self.place and (
+            there := re.search(r"\b(live[sd]?|moved|grew up)? ?\bthere\b(?! (?:is|are|was|were))", text)
+        ):
             where = f"{there[1]} in" if there[1] else " at"
             text = f"{text[: there.start()]}{where} {self.place}{text[there.end() :]}"
         return text
@@ -133,9 +145,15 @@ class Teller:
         if joint := re.match(r"(?:[Mm]y|[Oo]ur) [a-z -]{2,40}?(?: [A-Z][\w-]+)? and I (.+)", text):
             self._own(f"We {joint[1]}", clause, sentence)
             return
-        text = re.sub(r"^([\w-]+ (?:[\w-]+ ){0,4}?[\w-]+)'s (?=(?:on|in|a|an|the|called|named|at|my|not|\d))", r"\1 is ", text)
+        text = re.sub(
+            r"^([\w-]+ (?:[\w-]+ ){0,4}?[\w-]+)'s (?=(?:on|in|a|an|the|called|named|at|my|not|\d))",
+            r"\1 is ",
+            text,
+        )
         words = text.split(" ")
-        at = next((i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0)
+        at = next(
+            (i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0
+        )
         if not at and len(words) > 2 and words[1].lower() in lx.PEOPLE:
             at = 2
         noun = " ".join(words[1:at])
@@ -150,7 +168,11 @@ class Teller:
 
     def _noun(self, noun: str, verb: str, rest: str, clause: Clause, sentence: Sentence) -> None:
         rest = trimmed(rest)
-        if not rest or lx.EMPTY_TALK.search(rest) or rest.split(" ")[0].lower() in ("that", "what", "how", "to", "it"):
+        if (
+            not rest
+            or lx.EMPTY_TALK.search(rest)
+            or rest.split(" ")[0].lower() in ("that", "what", "how", "to", "it")
+        ):
             return
         past = is_past(verb.lower())
         yearly = re.search(r"\b(?:birthday|anniversary)\b", noun) is not None
@@ -164,7 +186,9 @@ class Teller:
         if facet.attribute and not facet.value and dated.since:
             facet = facet._replace(value=dated.since.astimezone(self.zone).date().isoformat())
         claim = self.dated(f"{self.who.subject}'s {retold(noun)} {dated.text}", tense, dated)
-        self.finish(replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), facet, clause, sentence)
+        self.finish(
+            replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), facet, clause, sentence
+        )
 
     # --- from what was found to a claim
 
@@ -204,7 +228,9 @@ class Teller:
         if found is None or met is None or (met.kin and re.search(rf"\b{met.kin}\b", text[: found.start()])):
             return text
         whom, follow = met.name or f"my {met.kin}", text[found.end() :]
-        if found[1] == "her" and re.match(r" (?!(?:an?|the|to|for|in|on|at|and|with|last|next|this|some)\b)[a-z]", follow):
+        if found[1] == "her" and re.match(
+            r" (?!(?:an?|the|to|for|in|on|at|and|with|last|next|this|some)\b)[a-z]", follow
+        ):
             whom = f"{whom}'s"
         return f"{text[: found.start()]}{whom}{follow}"
 
@@ -234,7 +260,9 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
         return
     who, single, title = teller.who, kin in lx.ONE_AT_A_TIME and not which, f"{which}{kin}".strip()
     teller.found.mention(name, "person", teller.turn, f"{who.subject}'s {title}.", "" if who.name else title)
-    teller.found.bond(Bond(source=teller.subject, type=upper(title), target=name, turns=(teller.turn,), single=single))
+    teller.found.bond(
+        Bond(source=teller.subject, type=upper(title), target=name, turns=(teller.turn,), single=single)
+    )
     teller.found.claim(Claim(content=f"{name} is {who.inside}'s {title}.", turns=(teller.turn,), subject=teller.subject,
                              attribute=title, value=name.lower(), single=single, about=(name,)))  # fmt: skip
 

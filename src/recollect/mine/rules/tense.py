@@ -19,7 +19,9 @@ def looks_ahead(said: Said) -> bool:
 
 
 def tense_of(said: Said, since: datetime | None, now: datetime) -> Tense:
-    if said.aux in ("will", "going", "might", "may") or (said.verb in _INTENDED and said.form in ("ing", "base")):
+    if said.aux in ("will", "going", "might", "may") or (
+        said.verb in _INTENDED and said.form in ("ing", "base")
+    ):
         return Tense.FUTURE
     ahead = since is not None and since > now
     if said.form == "past" or said.aux in ("was", "had", "did", "used"):

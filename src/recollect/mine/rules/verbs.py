@@ -48,8 +48,45 @@ def _s(verb: str) -> str:
 
 
 _DOUBLED = frozenset(
-    "babysit begin bet cut dig drop enrol forget get hit jog knit let plan prefer put quit refer rub run set shed "
-    "ship shop shut sit ski skip split stop swim ship tap trip win wrap chat".split()
+    [
+        "babysit",
+        "begin",
+        "bet",
+        "cut",
+        "dig",
+        "drop",
+        "enrol",
+        "forget",
+        "get",
+        "hit",
+        "jog",
+        "knit",
+        "let",
+        "plan",
+        "prefer",
+        "put",
+        "quit",
+        "refer",
+        "rub",
+        "run",
+        "set",
+        "shed",
+        "ship",
+        "shop",
+        "shut",
+        "sit",
+        "ski",
+        "skip",
+        "split",
+        "stop",
+        "swim",
+        "ship",
+        "tap",
+        "trip",
+        "win",
+        "wrap",
+        "chat",
+    ]
 )
 
 
@@ -87,19 +124,35 @@ def _fill() -> None:
 
 
 _fill()
-ALIKE = frozenset("read put set cut hit let quit cost hurt shut split spread bet shed".split())
+ALIKE = frozenset(
+    [
+        "read",
+        "put",
+        "set",
+        "cut",
+        "hit",
+        "let",
+        "quit",
+        "cost",
+        "hurt",
+        "shut",
+        "split",
+        "spread",
+        "bet",
+        "shed",
+    ]
+)
 """Past and present look the same. Of these only "read" is more often said of a habit."""
 
-_NO_ING = frozenset("king thing nothing something anything everything interesting amazing exciting boring morning "
-                    "evening string spring ring wing sibling wedding bring sing during willing darling "
-                    "outgoing easygoing".split())  # fmt: skip
-_NO_PAST = frozenset("need feed speed bleed breed exceed succeed proceed embed indeed bed red shed weed seed "
-                     "deed hundred sacred excited interested bored tired worried concerned".split())  # fmt: skip
+_NO_ING = frozenset(["king", "thing", "nothing", "something", "anything", "everything", "interesting", "amazing", "exciting", "boring", "morning", "evening", "string", "spring", "ring", "wing", "sibling", "wedding", "bring", "sing", "during", "willing", "darling", "outgoing", "easygoing"])  # fmt: skip
+_NO_PAST = frozenset(["need", "feed", "speed", "bleed", "breed", "exceed", "succeed", "proceed", "embed", "indeed", "bed", "red", "shed", "weed", "seed", "deed", "hundred", "sacred", "excited", "interested", "bored", "tired", "worried", "concerned"])  # fmt: skip
 
 
 def third(verb: str) -> str:
     """As it is said of one person: love, loves."""
-    return {"have": "has", "be": "is", "am": "is", "are": "is", "do": "does", "go": "goes"}.get(verb) or _s(verb)
+    return {"have": "has", "be": "is", "am": "is", "are": "is", "do": "does", "go": "goes"}.get(verb) or _s(
+        verb
+    )
 
 
 def is_ing(word: str) -> bool:
@@ -127,5 +180,4 @@ def is_finite(word: str) -> bool:
     return word in S_FORM or word in _MODALS or is_past(word)
 
 
-_MODALS = frozenset("is are was were has have had will won't can can't isn't aren't wasn't weren't hasn't haven't "
-                    "doesn't don't didn't does do did".split())  # fmt: skip
+_MODALS = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "won't", "can", "can't", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't", "doesn't", "don't", "didn't", "does", "do", "did"])  # fmt: skip

@@ -9,18 +9,81 @@ from recollect.text.times import TimePhrase, time_phrases
 
 _DIGIT = re.compile(r"\d")
 _WORDS = frozenset(
-    "yesterday today tonight tomorrow last next this past coming ago since weekend few couple spring summer autumn fall "
-    "winter christmas halloween january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue "
-    "tues wed thu thurs fri sat sun in week month year".split()
+    [
+        "yesterday",
+        "today",
+        "tonight",
+        "tomorrow",
+        "last",
+        "next",
+        "this",
+        "past",
+        "coming",
+        "ago",
+        "since",
+        "weekend",
+        "few",
+        "couple",
+        "spring",
+        "summer",
+        "autumn",
+        "fall",
+        "winter",
+        "christmas",
+        "halloween",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sept",
+        "sep",
+        "oct",
+        "nov",
+        "dec",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mon",
+        "tue",
+        "tues",
+        "wed",
+        "thu",
+        "thurs",
+        "fri",
+        "sat",
+        "sun",
+        "in",
+        "week",
+        "month",
+        "year",
+    ]
 )
 _ORDINALS = {word: number for number, word in enumerate(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1)}  # fmt: skip
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"], start=1)}  # fmt: skip
 _ORDINAL = re.compile(r"\b(?:the )?(%s) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))" % "|".join(_ORDINALS),
                       re.IGNORECASE)  # fmt: skip
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FREQUENCY = re.compile(r"\b(?:every|each|per|most|once|twice|times)\b[^,]{0,12}$", re.IGNORECASE)
-_WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_WEEKDAYS = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 _ALONE = re.compile(r"\W*$|[,.;]|\s(?:morning|afternoon|evening|night|at|for|with|in)\b")
 _SUFFIX = {1: "st", 2: "nd", 3: "rd"}
 
@@ -43,7 +106,9 @@ def zone_of(name: str | None) -> tzinfo:
 
 def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
     """The first time that a clause names, and the clause with its dates."""
-    if _DIGIT.search(text) is None and _WORDS.isdisjoint(text.lower().replace(",", " ").replace(".", " ").split()):
+    if _DIGIT.search(text) is None and _WORDS.isdisjoint(
+        text.lower().replace(",", " ").replace(".", " ").split()
+    ):
         return When(None, None, text)
     text = _ORDINAL.sub(lambda found: f"the {_numbered(found[1])} of ", text)
     phrases = [p for p in time_phrases(text, now, zone, forward=forward)

@@ -6,18 +6,11 @@ from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules.grammar import Said
 from recollect.mine.rules.verbs import ING, lemma
 
-_TALK = frozenset("guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt imagine "
-                  "assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
-                  "confirm clarify promise figure swear look expect misread mistake "
-                  "realise realize".split())  # fmt: skip
+_TALK = frozenset(["guess", "suppose", "wish", "wonder", "mean", "understand", "agree", "appreciate", "thank", "apologise", "apologize", "bet", "doubt", "imagine", "assume", "believe", "suggest", "recommend", "explain", "ask", "say", "check", "note", "refer", "suspect", "reckon", "disagree", "confirm", "clarify", "promise", "figure", "swear", "look", "expect", "misread", "mistake", "realise", "realize"])  # fmt: skip
 """Verbs of talking and thinking: what follows them is no fact, or not yet one."""
-LIFE = frozenset("visit travel fly move attend start graduate marry meet arrive leave stay host celebrate learn study become "
-                 "buy adopt foster own live retire quit join run open launch go take teach relocate emigrate "
-                 "apply register volunteer compete perform speak renovate sell write build play return switch train "
-                 "work paint turn".split())  # fmt: skip
+LIFE = frozenset(["visit", "travel", "fly", "move", "attend", "start", "graduate", "marry", "meet", "arrive", "leave", "stay", "host", "celebrate", "learn", "study", "become", "buy", "adopt", "foster", "own", "live", "retire", "quit", "join", "run", "open", "launch", "go", "take", "teach", "relocate", "emigrate", "apply", "register", "volunteer", "compete", "perform", "speak", "renovate", "sell", "write", "build", "play", "return", "switch", "train", "work", "paint", "turn"])  # fmt: skip
 """What people plan to do with their time; not with this answer."""
-_CAN = frozenset("speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
-                 "tolerate read bear digest use".split())  # fmt: skip
+_CAN = frozenset(["speak", "play", "swim", "spend", "afford", "drive", "cook", "ride", "sing", "dance", "ski", "eat", "drink", "stand", "have", "walk", "kneel", "sleep", "tolerate", "read", "bear", "digest", "use"])  # fmt: skip
 _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too )*(?:sure|sorry|glad|"
     r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open to|able|grateful|"
@@ -29,10 +22,8 @@ _IDLE_BEING = re.compile(
     r"(?:try|check|look|see|use|need|make|give|start with|do|have to|go with)|wondering|thinking)\b",
     re.IGNORECASE,
 )
-_VAGUE_START = frozenset("it that them so this these those him one ones something anything everything nothing what how why "
-                         "which whatever there all both".split())  # fmt: skip
-_ONGOING = frozenset("try look hope ask talk refer wonder search have see think consider feel want need lean aim "
-                     "struggle expect find focus get".split())  # fmt: skip
+_VAGUE_START = frozenset(["it", "that", "them", "so", "this", "these", "those", "him", "one", "ones", "something", "anything", "everything", "nothing", "what", "how", "why", "which", "whatever", "there", "all", "both"])  # fmt: skip
+_ONGOING = frozenset(["try", "look", "hope", "ask", "talk", "refer", "wonder", "search", "have", "see", "think", "consider", "feel", "want", "need", "lean", "aim", "struggle", "expect", "find", "focus", "get"])  # fmt: skip
 _OF_THIS_TALK = re.compile(r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
                            r"option|approach)|your|it|that|these|those|into account)\b", re.IGNORECASE)  # fmt: skip
 _WANTED = re.compile(r"to (?:\w+ly )?(?P<verb>\w+)")
@@ -67,8 +58,21 @@ def _wished(said: Said) -> bool:
         return False
     if said.verb in ("like", "love", "want"):
         wanted = _WANTED.match(said.rest)
-        return wanted is not None and wanted["verb"] in LIFE - {"start", "write", "build", "take", "go", "run", "speak"}
-    return "rather" in said.adverbs or said.verb == "prefer" or said.rest.startswith("rather ") or said.verb == "rather"
+        return wanted is not None and wanted["verb"] in LIFE - {
+            "start",
+            "write",
+            "build",
+            "take",
+            "go",
+            "run",
+            "speak",
+        }
+    return (
+        "rather" in said.adverbs
+        or said.verb == "prefer"
+        or said.rest.startswith("rather ")
+        or said.verb == "rather"
+    )
 
 
 def _plain(said: Said, dated: bool) -> bool:
@@ -92,7 +96,19 @@ def _plain(said: Said, dated: bool) -> bool:
             return dated or _NEEDED.match(low) is None
         case "know":
             return not said.negated and _KNOWN.match(rest) is not None
-        case "see" | "hear" | "notice" | "find" | "feel" | "remember" | "forget" | "decide" | "tell" | "help" | "let":
+        case (
+            "see"
+            | "hear"
+            | "notice"
+            | "find"
+            | "feel"
+            | "remember"
+            | "forget"
+            | "decide"
+            | "tell"
+            | "help"
+            | "let"
+        ):
             return _perceived(said, dated)
         case "try":
             return said.form == "past" and not low.startswith("to ")
@@ -107,10 +123,14 @@ def _plain(said: Said, dated: bool) -> bool:
         case "mention" | "like" | "love" if low.startswith(("the idea", "the sound", "how ", "the way", "the suggestion", "to see",
                                                              "the fact", "to know")):  # fmt: skip
             return False
-        case "mention" | "come" | "plan" if low.startswith(("up with", "across", "that", "on using", "to use", "on trying")):
+        case "mention" | "come" | "plan" if low.startswith(
+            ("up with", "across", "that", "on using", "to use", "on trying")
+        ):
             return False
         case _:
-            return not (said.form == "ing" and said.aux == "am" and verb in _ONGOING and not dated and verb != "get")
+            return not (
+                said.form == "ing" and said.aux == "am" and verb in _ONGOING and not dated and verb != "get"
+            )
 
 
 def _perceived(said: Said, dated: bool) -> bool:
@@ -120,9 +140,15 @@ def _perceived(said: Said, dated: bool) -> bool:
     if said.verb in ("feel", "hear", "remember", "let"):
         return dated and said.verb == "feel"
     if said.verb == "decide":
-        return (wanted := _WANTED.match(said.rest)) is not None and wanted["verb"] in LIFE | {"upgrade", "stop"}
+        return (wanted := _WANTED.match(said.rest)) is not None and wanted["verb"] in LIFE | {
+            "upgrade",
+            "stop",
+        }
     if said.verb == "find":
-        return re.match(r"(?:an? |my |some |the )(?!\w+ (?:helpful|useful|interesting|easier))", said.rest) is not None
+        return (
+            re.match(r"(?:an? |my |some |the )(?!\w+ (?:helpful|useful|interesting|easier))", said.rest)
+            is not None
+        )
     return not re.match(r"(?:that|the|some|how|a lot|your)\b", said.rest) or dated
 
 
