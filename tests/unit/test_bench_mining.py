@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from recollect.bench import command
 from recollect.bench.mining import cost, observations, score
-from recollect.bench.mining.labelled import HALVES, Exchange, Expected, labelled, window_of
+from recollect.bench.mining.labelled import HALVES, Exchange, Expected, labelled, session_of, window_of
+from recollect.bench.mining.whole import whole
 from recollect.bench.quality.datasets import Said
 from recollect.errors import Invalid
 from recollect.mine.extracted import Claim, Extraction, Window
@@ -265,6 +266,14 @@ def test_windows_are_taken_from_the_first_to_the_last() -> None:
     assert windows.index(chosen[-1]) > 0.9 * len(windows)
     assert 20 <= sum(len(window.turns) for window in chosen) <= 60
     assert cost.spread(windows) == windows
+
+
+def test_the_whole_of_mining_goes_through_a_store() -> None:
+    people = {"somebody": [session_of(one) for one in labelled("tune")[:10]]}
+    told = whole(people, HashingEmbedder(), lambda count: None)
+    assert told["turns"] == sum(len(session.turns) for session in people["somebody"])
+    assert told["memories"] > 0
+    assert told["mining_ms_a_turn"] > told["of_which_embedding_ms"] > 0
 
 
 @pytest.fixture

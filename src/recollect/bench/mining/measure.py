@@ -5,8 +5,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from recollect import ScopedMemory, wiring
 from recollect import settings as settings_module
+from recollect import wiring
 from recollect.bench.latency import Stage
 from recollect.bench.measure import machine
 from recollect.bench.mining import cost, observations, score
@@ -75,8 +75,6 @@ def _cost(talks: list[Talk], name: str | None, extract: Extract, stage: Stage) -
     windows = ours + cost.spread(observations.windows(talks))
     alone = cost.cost(windows, extract, embedder, stage("cost", len(windows)))
     people = _people(talks)
-    if not hasattr(ScopedMemory, "mine"):
-        return {"cost": alone, "whole": None}
     return {"cost": alone, "whole": whole(people, embedder, stage("mine", len(people)))}
 
 

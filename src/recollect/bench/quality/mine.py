@@ -17,7 +17,7 @@ def mine(memory: Memory, clock: SetClock, dataset: Dataset, key: str, stage: Sta
     finished = memory.scope(f"{key}:mined")
     todo = [person for person in dataset.people if not finished.conversation(person.user)]
     advance = stage("mine", sum(len(s.turns) for person in todo for s in person.sessions))
-    counts = Counter(dict.fromkeys(COUNTED, 0))
+    counts = Counter[str](dict.fromkeys(COUNTED, 0))
     for person in todo:
         clock.at = max(session.at for session in person.sessions)
         before = 0
