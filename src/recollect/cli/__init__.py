@@ -13,6 +13,7 @@ from recollect.cli import (
     memories,
     models,
     output,
+    palace,
     person,
     transfer,
     turns,
@@ -48,7 +49,16 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _commands in (demo.app, turns.app, memories.app, asking.app, transfer.app, upkeep.app, doctor.app):
+for _commands in (
+    demo.app,
+    turns.app,
+    memories.app,
+    asking.app,
+    palace.app,
+    transfer.app,
+    upkeep.app,
+    doctor.app,
+):
     app.add_typer(_commands)
 for _group in (person.goals, person.profile, upkeep.rebuild, models.app, encryption.app, bench.app):
     app.add_typer(_group)
