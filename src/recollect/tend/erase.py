@@ -11,6 +11,7 @@ from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
     AuditEntry,
+    Closet,
     Conversation,
     Entity,
     Goal,
@@ -25,6 +26,7 @@ from recollect.model.records import (
 )
 from recollect.model.shapes import shapes
 from recollect.record.memories import ended_at, tombstone_digest
+from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.workspace import Workspace, rereading
 
 _CITING = (*MEMORY_TYPES, Entity, Relation)
@@ -46,16 +48,23 @@ class Forgotten:
 @rereading
 def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
     """One record of any kind. A memory leaves a tombstone; the notes behind it go with it, its turns
-    only when asked for."""
+    only when asked for. With a closet go the turns in it."""
     check_flag("with_sources", with_sources)
     target = _find(work, id)
     doomed: list[Record] = [target]
-    tombstones: list[Tombstone] = []
-    if isinstance(target, MemoryRecord):
-        digest = tombstone_digest(work.store.secret(), target.content)
-        tombstones.append(Tombstone(id=work.new_id(), digest=digest, at=work.clock.now()))
-        doomed += _sources(work, target, notes_only=not with_sources)
-    return _erase(work, doomed, f"{target.kind} {id}", [Put(tombstone) for tombstone in tombstones])
+    beside: list[Change] = []
+    match target:
+        case MemoryRecord():
+            digest = tombstone_digest(work.store.secret(), target.content)
+            beside.append(Put(Tombstone(id=work.new_id(), digest=digest, at=work.clock.now())))
+            doomed += _sources(work, target, notes_only=not with_sources)
+        case Entity():
+            beside += unnamed(work, target)
+        case Closet():  # its number stays
+            doomed = [*turns_in(work, target)]
+        case _:
+            pass
+    return _erase(work, doomed, f"{target.kind} {id}", beside)
 
 
 @rereading
@@ -63,6 +72,8 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
     """Everything of a conversation, a channel or an agent, and all that was derived from it alone."""
     doomed: list[Record] = []
     for kind in RECORD_TYPES:
+        if kind is Closet:
+            continue  # what becomes of it depends on its turns
         if kind is Conversation and field == "conversation":
             doomed += work.store.get(Conversation, [value])
         elif kind.kind not in _KEPT and any(f.name == field for f in shapes(kind)):
@@ -71,7 +82,7 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
     kept = {change.id for change in relabelled}
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
-    return _erase(work, doomed, field, relabelled, watched)
+    return _erase(work, doomed, field, relabelled, watched, [*work.store.find(Closet, {field: value})])
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
@@ -114,6 +125,7 @@ def _erase(
     subject: str,
     beside: Sequence[Change],
     watched: Sequence[Conversation] = (),
+    labelled: Sequence[Closet] = (),
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
     if not everything:
@@ -124,6 +136,7 @@ def _erase(
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
+    changes += emptied(work, everything, labelled)
     receipt = AuditEntry(
         id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
     )
