@@ -17,6 +17,7 @@ from recollect.cli import (
     transfer,
     turns,
     upkeep,
+    usage,
 )
 from recollect.cli.failing import Root
 from recollect.cli.frame import Here, new_app
@@ -48,8 +49,8 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _commands in (demo.app, turns.app, memories.app, asking.app, transfer.app, upkeep.app, doctor.app):
-    app.add_typer(_commands)
+for _part in (demo, turns, memories, asking, usage, transfer, upkeep, doctor):
+    app.add_typer(_part.app)
 for _group in (person.goals, person.profile, upkeep.rebuild, models.app, encryption.app, bench.app):
     app.add_typer(_group)
 

@@ -15,6 +15,7 @@ from recollect.errors import Conflict, EmbedderError, RecollectError, SettingsEr
 from recollect.model.space import Space
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
+from recollect.ports.spending import Spend, metered_embedder, nobody
 from recollect.ports.store import Store, UserStore
 from recollect.settings import Settings
 from recollect.workspace import REREADS
@@ -50,6 +51,8 @@ class Tender:
     settings: Settings
     progress: Progress | None = None
     stopping: Callable[[], bool] = lambda: False
+    spend: Callable[[str], Spend] = lambda user: nobody
+    """Who is told what models use for a user."""
 
     def tell(self, job: str, done: int) -> None:
         if self.progress:
@@ -175,8 +178,9 @@ def embed_waiting(tender: Tender, hold: Hold) -> Done:
     done, failure = 0, None
     for user in tender.store.users_unembedded(tender.embedder.space):
         store, filled = tender.store.user(user), 1
+        embedder = metered_embedder(tender.embedder, tender.spend(user))
         while filled:
-            filled, error = _embed_some(tender.embedder, store)
+            filled, error = _embed_some(embedder, store)
             done, failure = done + filled, failure or error
             tender.tell("embed", done)
             if not hold():
