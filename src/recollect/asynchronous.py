@@ -83,6 +83,8 @@ class AsyncScopedMemory(_Threaded):
     conversations = _verb(ScopedMemory.conversations)
     summaries = _verb(ScopedMemory.summaries)
     timeline = _verb(ScopedMemory.timeline)
+    palace = _verb(ScopedMemory.palace)
+    drawer = _verb(ScopedMemory.drawer)
     counts = _verb(ScopedMemory.counts)
     add_goal = _verb(ScopedMemory.add_goal)
     goals = _verb(ScopedMemory.goals)

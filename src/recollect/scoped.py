@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recollect.mine.pipeline import Mined
+    from recollect.recall.palace import Drawer, Place
 
     Vector = NDArray[np.float32] | Sequence[float]
 
@@ -276,10 +277,12 @@ class ScopedMemory:
         *,
         since: datetime | None = None,
         until: datetime | None = None,
+        as_of: datetime | None = None,
         limit: int = 100,
     ) -> builtins.list[Event]:
-        """What was said, learnt, corrected and ended, oldest first; with `entity` only what is about it."""
-        return timeline(self._work, entity, since, until, limit)
+        """What was said, learnt, corrected and ended, oldest first; with `entity`, a name or alias, only
+        what is about it; with `as_of` only what held then."""
+        return timeline(self._work, entity, since, until, limit, as_of)
 
     def counts(self) -> dict[str, int]:
         """How many records of each kind there are."""
@@ -373,3 +376,23 @@ class ScopedMemory:
         check_whole("limit", limit)
         check_text("after", after)
         return [*self._work.store.find(Conversation, limit=limit, after=after)]
+
+    def palace(
+        self,
+        wing: str | int | None = None,
+        room: str | int | None = None,
+        closet: str | int | None = None,
+        *,
+        limit: int = 50,
+        after: int | None = None,
+    ) -> "builtins.list[Place]":
+        """The wings of the palace; the rooms of a wing, the closets of a room, the drawers of a closet."""
+        from recollect.recall.palace import palace
+
+        return palace(self._work, wing, room, closet, limit=limit, after=after)
+
+    def drawer(self, pointer: str) -> "Drawer":
+        """What a pointer such as `§ W-042/R-11/D-007` cites: the turn, its tags, what was derived from it."""
+        from recollect.recall.palace import resolve
+
+        return resolve(self._work, pointer)

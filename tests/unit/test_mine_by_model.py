@@ -219,6 +219,13 @@ def test_the_users_own_words_are_believed() -> None:
     assert (found.certainty, found.corrects, found.replaces) == ("explicit", True, ("m1",))
 
 
+def test_a_memory_is_not_replaced_by_what_has_nothing_to_do_with_it() -> None:
+    memories = known("The user likes jazz", "The user lives in Lyon")
+    found = claim(fact(replaces=[1, 2]), None, memories)
+    assert found is not None
+    assert found.replaces == ("m2",)
+
+
 # Days, types and names
 
 

@@ -1,7 +1,11 @@
 """Names, numbers and dates in a claim come from what was said, or the claim is left out."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from recollect.mine.grounding import Ground
+from recollect.testing.store_samples import HARD_TEXTS
 from tests.unit.mine_answers import claim, fact, known, turn, window
 
 
@@ -75,3 +79,22 @@ def test_a_known_memory_is_not_repeated_unless_the_turns_do(content: str) -> Non
     assert claim(fact(content), None, memories) is None
     given = window(("user", content.replace("The user", "I")))
     assert claim(fact(content), given, memories) is not None
+
+
+texts = st.one_of(
+    st.text(max_size=80),
+    st.sampled_from([*HARD_TEXTS.values(), "9" * 5000, "1,5k 2.5m 9bn", "30 February 2026", "9999-12-31"]),
+    st.text(alphabet="AZaz09 .,-'’k", max_size=60),
+)
+
+
+@given(texts)
+def test_whatever_was_said_is_its_own_ground(said: str) -> None:
+    assert Ground([(turn(0, "user", said), said)]).holds(said)
+
+
+@given(texts, texts)
+def test_any_text_can_be_held_against_any_other(said: str, told: str) -> None:
+    ground = Ground([(turn(0, "user", said), said)], [said])
+    assert ground.holds(told) in (True, False)
+    assert ground.names(told) in (True, False)

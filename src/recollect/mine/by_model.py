@@ -22,7 +22,7 @@ from recollect.mine.extracted import (
     Window,
 )
 from recollect.mine.grounding import Ground
-from recollect.mine.prompts import EXTRACT, EXTRACT_SCHEMA, asked, shown
+from recollect.mine.prompts import EXTRACT, EXTRACT_SCHEMA, asked, shown, shown_before
 from recollect.mine.vocabulary import FACT_KINDS, MENTION_TYPES, Kind
 from recollect.model.records import MemoryRecord, Role, Tense, Turn
 from recollect.ports.language_model import LanguageModel, Tokens, prompt
@@ -89,10 +89,10 @@ class _Reader:
     def __init__(self, window: Window, known: Sequence[MemoryRecord]) -> None:
         self._turns = window.turns
         self._known = known
-        said = [
-            *zip(window.turns, shown(window), strict=True),
-            *((turn, turn.content) for turn in window.before),
-        ]
+        here = [*zip(window.turns, shown(window), strict=True)]
+        said = [*here, *zip(window.before, shown_before(window), strict=True)]
+        self._said = {turn.id: _told(text) for turn, text in here}
+        self._remembered = [_told(memory.content) for memory in known]
         texts = [window.conversation.title or "", *(memory.content for memory in known)]
         self._ground = Ground(said, texts)
         self._people = self._ground  # without what tools and systems say, where they say anything
@@ -150,7 +150,7 @@ class _Reader:
             single="single" in marks and bool(attribute),
             denies="denies" in marks,
             corrects="corrects" in marks and first_hand,
-            replaces=self._replaced(item["replaces"]) if first_hand else (),
+            replaces=self._replaced(item["replaces"], content, cited) if first_hand else (),
             preference="preference" in marks and first_hand,
             about=self._names(item["about"], (USER, subject)),
             fields=fields,
@@ -188,7 +188,7 @@ class _Reader:
             type=MENTION_TYPES.get(_word(item["type"]), "item"),
             turns=tuple(turn.id for turn in cited),
             aliases=self._names(item["aliases"], (USER, name)),
-            description=description if self._ground.holds(description, also=name) else "",
+            description=description if self._describes(name, description) else "",
             properties={
                 named: value
                 for named, value in properties.items()
@@ -197,6 +197,9 @@ class _Reader:
         )
         bare = not (mention.aliases or mention.description or mention.properties)
         return None if name == USER and bare else mention
+
+    def _describes(self, name: str, description: str) -> bool:
+        return self._ground.holds(description, also=name) and not _ORDER.search(description)
 
     def _topic(self, item: Item) -> Topic | None:
         first: int = item["first_turn"]
@@ -223,11 +226,17 @@ class _Reader:
     def _echoes(self, content: str, cited: Sequence[Turn]) -> bool:
         """Whether it repeats a known memory that the turns do not: models copy what they are shown."""
         told = _told(content)
-        said = _told(" ".join(turn.content for turn in cited))
-        return not told <= said and any(told <= _told(memory.content) for memory in self._known)
+        said = {term for turn in cited for term in self._said[turn.id]}
+        return not told <= said and any(told <= remembered for remembered in self._remembered)
 
-    def _replaced(self, numbers: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self._known[n - 1].id for n in sorted({*numbers}) if 1 <= n <= len(self._known))
+    def _replaced(self, numbers: Iterable[int], content: str, cited: Sequence[Turn]) -> tuple[str, ...]:
+        """The memories that it takes the place of, if it or its turns have a word in common with them."""
+        told = _told(content).union(*(self._said[turn.id] for turn in cited))
+        return tuple(
+            self._known[number - 1].id
+            for number in sorted({*numbers})
+            if 1 <= number <= len(self._known) and told & self._remembered[number - 1]
+        )
 
     def _named(self, name: str) -> bool:
         return name == USER or self._ground.names(name)

@@ -29,7 +29,9 @@ _DATES = (  # each with its order of year, month and day
     (re.compile(r"(?<![\w.,$€£-])((?:19|20|21)\d\d)(?![\w%]|[.,]\d)"), "y"),
 )
 _NUMBER = re.compile(r"\d+(?:[.,'’\u00a0\u202f]\d+)*")
-_LARGE = re.compile(r"(\d+(?:[.,]\d+)?)\s?(k|thousand|m|mio|million|bn|billion)\b", re.IGNORECASE)
+_LARGE = re.compile(
+    r"(?<![\d.,])(\d{1,12}(?:[.,]\d{1,6})?)\s?(k|thousand|m|mio|million|bn|billion)\b", re.IGNORECASE
+)
 _FACTORS = {"k": 3, "thousand": 3, "m": 6, "mio": 6, "million": 6, "bn": 9, "billion": 9}
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _TEENS = (
@@ -48,7 +50,7 @@ _SPELT = {
         for ones, one in enumerate(_ONES, start=1)
     },
 }
-_CAPITALISED = re.compile(r"(?<![\w'’])[^\W\d_][\w]*(?:['’][^\W\d_]+)*")
+_WORD = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"(?:^|[.!?:;\n]\s+|[\"“(«]\s*)$")
 _OPENERS = frozenset(
     re.findall(
@@ -71,6 +73,7 @@ class Ground:
         said = [*turns]
         whole = [text for _, text in said] + [*texts]
         self._terms = {term for text in whole for term in terms(text)}
+        self._words = {word.lower() for text in whole for word in _WORD.findall(text)}
         self._numbers = {number for text in whole for number in _numbers(text)}
         self._days = [*dict.fromkeys(days for turn, text in said for days in _named_days(turn, text))]
 
@@ -91,7 +94,7 @@ class Ground:
         return bool(found) and self._terms.issuperset(found)
 
     def _known(self, word: str, more: set[str]) -> bool:
-        return all(term in self._terms or term in more for term in terms(word))
+        return word.lower() in self._words or all(term in self._terms or term in more for term in terms(word))
 
 
 def _named_days(turn: Turn, text: str) -> Iterator[Days]:
@@ -162,9 +165,8 @@ def _numbers(text: str, least: int = 1) -> Iterator[str]:
 
 def _names(text: str) -> Iterator[str]:
     """Words that are written as names are; where a sentence begins any word may be."""
-    for match in _CAPITALISED.finditer(text):
-        word = re.sub(r"['’]s$", "", match.group())
-        plain = word.lower()
+    for match in _WORD.finditer(text):
+        word, plain = match.group(), match.group().lower()
         if not word[0].isupper() or len(word) < 2 or plain in _ROLES:
             continue
         if _SENTENCE_END.search(text[: match.start()]) and (

@@ -148,12 +148,12 @@ def _texts(value: Any) -> list[str]:
 
 def _of_claim(claim: Claim) -> list[str]:
     """Its texts; a value also with its name, which may be what gives it away."""
-    named = f"{claim.attribute}: {claim.value}"
+    named = f"{claim.attribute} : {claim.value}"
     return [claim.content, named, claim.value, claim.subject, *claim.about, *_texts(claim.fields)]
 
 
 def _of_mention(mention: Mention) -> list[str]:
-    named = [f"{name}: {value}" for name, value in mention.properties.items()]
+    named = [f"{name} : {value}" for name, value in mention.properties.items()]
     return [mention.name, *mention.aliases, mention.description, *named, *mention.properties.values()]
 
 

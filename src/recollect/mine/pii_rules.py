@@ -106,8 +106,10 @@ def _long(match: re.Match[str]) -> str | None:
 
 _AROUND = 40  # how far back the words are that say what a number is
 _PHONES = re.compile(
-    r"(?<!\[)\b(?:(?:tele)?phone|call(?:ed|s|ing)?|tel|mobile|cell|whatsapp|signal|text(?:ed|s)?|sms|fax|dial|"
-    r"ring|reach(?:able|ed)?|telefon\w*|handy|m[óo]vil|tel[ée]fono|t[ée]l[ée]phone|celular)\b",
+    r"(?<!\[)\b(?:(?:tele)?phone|tel|mobile|whatsapp|sms|fax|telefon\w*|handynummer|m[óo]vil|tel[ée]fono|"
+    r"t[ée]l[ée]phone|celular)\b"
+    r"|\b(?:call(?:ed|s|ing)?|text(?:ed|s)?|ring|dial)(?:\s\w+){0,2}?(?:\s(?:on|at|under))?[\s:]*$"
+    r"|\breach(?:able|ed)?(?:\s\w+){0,2}?\s(?:on|at|under)[\s:]*$",
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
@@ -118,6 +120,7 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"(?<!\d)(?:\d{1,2}([-/.])\d{1,2}\1\d{2,4}|\d{4}([-/.])\d{1,2}\2\d{1,2})(?!\d)")
+_YEARS = re.compile(r"(?:(?:19|20)\d\d[ /.-]{0,2})+")
 _NANP = re.compile(r"(?:1[ .-])?\(?[2-9]\d\d\)?[ .-]{1,2}\d{3}[ .-]\d{4}")
 _TRUNK = re.compile(r"\(?0\d{1,4}\)?(?:[ /-]\d{2,8}){1,4}")
 
@@ -126,7 +129,7 @@ def _phone(match: re.Match[str]) -> str | None:
     text = match.group()
     count = len(_digits(text))
     before = match.string[max(0, match.start() - _AROUND) : match.start()]
-    if _DATE.search(text) or not 7 <= count <= 15:
+    if _DATE.search(text) or _YEARS.fullmatch(text) or not 7 <= count <= 15:
         return None
     if text.startswith(("+", "00")) and count >= 8 and text[1:2] != " ":
         return text

@@ -146,12 +146,19 @@ def shown(window: Window) -> list[str]:
     return [_cut(turn.content, share) for turn in window.turns]
 
 
+def shown_before(window: Window) -> list[str]:
+    return [_cut(turn.content, MOST_BEFORE) for turn in window.before]
+
+
 def asked(window: Window, known: Sequence[MemoryRecord]) -> str:
     """The window and what is known already, a line each, whatever they say."""
     parts: list[str] = []
     if window.before:
         parts += ["Said before, to understand the turns by; note nothing of it:"]
-        parts += [f"{_said(turn)}: {as_data(_cut(turn.content, MOST_BEFORE))}" for turn in window.before]
+        parts += [
+            f"{_said(turn)}: {as_data(text)}"
+            for turn, text in zip(window.before, shown_before(window), strict=True)
+        ]
     if known:
         parts += ["Known memories, not to be noted again:"]
         parts += [

@@ -127,8 +127,12 @@ def _settle(book: _Book, done: Resolved, claim: Claim, alike: MemoryRecord | Non
 def _the_same(
     book: _Book, claim: Claim, slot: str, alike: MemoryRecord | None, said: datetime
 ) -> MemoryRecord | None:
-    """The memory that says it already: the one that held then, or the one that followed."""
-    before, after = around(book.versions((claim.kind, slot)), said)
+    """The memory that says it already: of the same turns, or the one that held then, or that followed."""
+    versions = book.versions((claim.kind, slot))
+    for version in versions:
+        if {*claim.turns} <= {*version.sources} and says_the_same(version, claim):
+            return version
+    before, after = around(versions, said)
     for version in (before, after):
         if version is not None and says_the_same(version, claim):
             return version

@@ -53,8 +53,12 @@ def pointer(closet: Closet, index: int) -> str:
 
 
 def beginnings(indexes: Iterable[int]) -> dict[str, list[int]]:
-    """By which `first` the closets of these turns can be found; no condition when there are too many."""
-    found = {n for index in set(indexes) for n in range(max(0, index + 1 - LONGEST_CLOSET), index + 1)}
+    """By which `first` the closets of these turns can be found. Nothing where that does not pay: early in
+    conversations, or with too many turns."""
+    wanted = set(indexes)
+    if max(wanted, default=0) < 2 * LONGEST_CLOSET:
+        return {}
+    found = {n for index in wanted for n in range(max(0, index + 1 - LONGEST_CLOSET), index + 1)}
     return {"first": sorted(found)} if len(found) <= _LISTED else {}
 
 

@@ -1,6 +1,6 @@
 """From what was found to hits: the records behind it, each content once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,7 @@ from recollect.model.places import beginnings, pointer
 from recollect.model.recollection import Hit, LeftOut
 from recollect.model.records import BY_KIND, Closet, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.ports.store import UserView
+from recollect.recall.evidence import Evidence, dated
 from recollect.recall.fuse import Fused
 from recollect.recall.question import same
 
@@ -19,31 +20,34 @@ def hits(
     what the model has in front of it anyway (`shown`). One that was erased meanwhile is left out."""
     found: list[Hit] = []
     passed: list[LeftOut] = []
-    turns: dict[str, Turn] = {}
+    told, fetched = Evidence(), dict[str, Record]()
     seen = dict.fromkeys(shown, "it is in the conversation already")
     for start in range(0, len(fused), wanted):
         some = fused[start : start + wanted]
-        records = _fetched(view, some)
+        fetched |= _fetched(view, some)
         for one in some:
-            if one.id not in records or len(found) == wanted:
+            if one.id not in fetched or len(found) == wanted:
                 continue
-            hit = _hit(one, records[one.id])
+            record = fetched[one.id]
+            hit = _hit(one, record)
             content = same(hit.content)
-            if content in seen:
-                passed.append(LeftOut(hit.id, hit.kind, hit.score, seen[content]))
+            if reason := seen.get(content) or told.told(record):
+                passed.append(LeftOut(hit.id, hit.kind, hit.score, reason))
             else:
                 seen[content] = f"it says the same as {hit.id}"
+                told.add(record)
                 found.append(hit)
-                if isinstance(turn := records[one.id], Turn):
-                    turns[turn.id] = turn
         if len(found) == wanted:
             break
-    return _cited(view, found, turns), passed
+    seen_records = [fetched[one.id] for one in fused if one.id in fetched]
+    return _cited(view, dated(view, found, seen_records), fetched), passed
 
 
-def _cited(view: UserView, found: list[Hit], turns: dict[str, Turn]) -> list[Hit]:
-    """The hits with the pointers of those that have a place: turns, and what was derived from one that is
-    a hit as well. One query, whatever was found; none when no turn was."""
+def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> list[Hit]:
+    """The hits with the pointers of those that have a place: turns, and the newest turn behind a memory."""
+    turns = {id: turn for id, turn in fetched.items() if isinstance(turn, Turn)}
+    behind = [hit.sources[-1] for hit in found if hit.sources and hit.sources[-1] not in turns]
+    turns |= {turn.id: turn for turn in view.get(Turn, behind)} if behind else {}
     if not turns:
         return found
     talks = list({turn.conversation for turn in turns.values()})

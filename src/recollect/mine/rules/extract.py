@@ -1,40 +1,96 @@
 """What rules find in a window of turns."""
 
 from recollect.mine.extracted import Extraction, Window
+from recollect.mine.rules.episodes import episode
+from recollect.mine.rules.feedback import feedback
+from recollect.mine.rules.found import Found
 from recollect.mine.rules.grammar import Person
+from recollect.mine.rules.howto import WORKED, answered_steps, own_steps
 from recollect.mine.rules.people import Circle
 from recollect.mine.rules.statements import plays, statements, stops_playing
-from recollect.mine.rules.telling import Found, Teller
+from recollect.mine.rules.telling import Teller
+from recollect.mine.rules.topics import topics
 from recollect.mine.rules.when import zone_of
 from recollect.mine.speakers import speakers, spoken
-from recollect.model.records import Role
+from recollect.model.records import Role, Turn
 
 
 def extract(window: Window) -> Extraction:
     """Claims, bonds, mentions and topics of a window; the same window always gives the same."""
-    found = Found()
-    known = speakers((*window.before, *window.turns))
-    tellers: dict[str, Teller] = {}
-    playing = False
+    listener = _Listener(speakers((*window.before, *window.turns)))
+    for turn in window.before:
+        listener.hear(turn)
+    listener.forget()
     for turn in window.turns:
-        if turn.role is not Role.USER:
-            continue
-        name, text = spoken(turn, known)
-        if stops_playing(text):
-            playing = False
-        playing = playing or plays(text)
-        teller = tellers.get(name)
-        if teller is None:
-            who = Person(name)
-            teller = tellers[name] = Teller(who, found, Circle(who))
-        teller.begin(turn.id, turn.at, zone_of(turn.zone))
-        if playing:
-            continue
-        for sentence in statements(text):
-            for clause in sentence.clauses:
-                teller.hear(clause, sentence)
+        listener.hear(turn)
+    found = listener.found
+    _add_tasks(window, found)
+    mentions = tuple(found.mentions.values())
     return Extraction(
         claims=tuple(found.claims.values()),
         bonds=tuple(found.bonds.values()),
-        mentions=tuple(found.mentions.values()),
+        mentions=mentions,
+        topics=topics(window.turns, mentions),
     )
+
+
+class _Listener:
+    """Hears users out, each speaker as one who may come back to what they said."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self.found = Found()
+        self._known = known
+        self._tellers: dict[str, Teller] = {}
+        self._playing = False
+        self._last: Turn | None = None
+
+    def hear(self, turn: Turn) -> None:
+        before, self._last = self._last, turn
+        if turn.role is not Role.USER:
+            return
+        name, text = spoken(turn, self._known)
+        if stops_playing(text):
+            self._playing = False
+        self._playing = self._playing or plays(text)
+        if self._playing:
+            return
+        teller = self._tellers.get(name)
+        if teller is None:
+            who = Person(name)
+            teller = self._tellers[name] = Teller(who, self.found, Circle(who))
+        teller.begin(turn.id, turn.at, zone_of(turn.zone))
+        answered = before is not None and before.role is Role.ASSISTANT
+        for claim in feedback(text, turn.id, teller.who.subject, answered):
+            self.found.claim(claim)
+        if steps := own_steps(text, turn.id, teller.who.inside):
+            self.found.claim(steps)
+        for sentence in statements(text):
+            for clause in sentence.clauses:
+                teller.hear(clause, sentence)
+
+    def forget(self) -> None:
+        """What was found so far explains what follows, and is not to be found again."""
+        self.found = Found()
+        for teller in self._tellers.values():
+            teller.found = self.found
+
+
+def _add_tasks(window: Window, found: Found) -> None:
+    """What was asked and answered: how to do something, and how it went."""
+    turns = window.turns
+    for at in range(len(turns) - 1):
+        question, answer = turns[at], turns[at + 1]
+        if question.role is Role.USER and answer.role is Role.ASSISTANT:
+            after = (
+                turns[at + 2].content[:2_000]
+                if at + 2 < len(turns) and turns[at + 2].role is Role.USER
+                else ""
+            )
+            worked = WORKED.search(after) is not None
+            steps = answered_steps(
+                question.content, answer.content, (question.id, answer.id), "the user", worked
+            )
+            if steps:
+                found.claim(steps)
+    if done := episode(turns):
+        found.claim(done)

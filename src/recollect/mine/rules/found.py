@@ -11,25 +11,28 @@ CONTENT_LIMIT = 500
 TURNS_LIMIT = 50
 _SHORTEST = 8
 
+ClaimKey = tuple[str, str]
+"""A claim's kind and content."""
+
 
 @dataclass(slots=True)
 class Found:
-    claims: dict[tuple[str, str], Claim] = field(default_factory=dict[tuple[str, str], Claim])
+    claims: dict[ClaimKey, Claim] = field(default_factory=dict[ClaimKey, Claim])
     bonds: dict[tuple[str, str, str, bool], Bond] = field(
         default_factory=dict[tuple[str, str, str, bool], Bond]
     )
     mentions: dict[str, Mention] = field(default_factory=dict[str, Mention])
 
-    def claim(self, claim: Claim) -> bool:
-        """Kept, unless it is too short or long to be one; said again, it is the same claim with two sources."""
+    def claim(self, claim: Claim) -> ClaimKey | None:
+        """Kept, unless it is too short or long; said again, it is the same claim with two sources."""
         key = (claim.kind, claim.content)
         if known := self.claims.get(key):
             self.claims[key] = replace(known, turns=_with(known.turns, claim.turns[0]))
-            return True
+            return key
         if len(self.claims) >= CLAIMS_LIMIT or not _SHORTEST < len(claim.content) <= CONTENT_LIMIT:
-            return False
+            return None
         self.claims[key] = claim
-        return True
+        return key
 
     def bond(self, bond: Bond) -> None:
         key = (bond.source, bond.type, bond.target, bond.ended)

@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from recollect.mine.rules import verbs as v
+from recollect.mine.rules.wordlist import listed
 
 
 class Person(NamedTuple):
@@ -39,23 +40,50 @@ class Said(NamedTuple):
 
 _HEAD = re.compile(r"(I|[Ww]e)(?:'(m|ve|d|ll|re|s))?\s+(?=\S)")
 _CONTRACTED = {"m": "am", "ve": "have", "ll": "will", "re": "are", "s": "is"}
-_AUX = frozenset(["am", "are", "was", "were", "have", "had", "will", "do", "did", "can", "could", "might", "may", "should", "must", "would", "been", "be", "going", "used", "need"])  # fmt: skip
+_AUX = listed(
+    "am are was were have had will do did can could might may should must would been be going used need"
+)
 _NEGATIVE = {
-    "don't": ("do", "does not"), "didn't": ("did", "did not"), "haven't": ("have", "has not"), "hadn't": ("had", "had not"),
-    "wasn't": ("was", "was not"), "weren't": ("was", "was not"), "aren't": ("am", "is not"), "won't": ("will", "will not"),
-    "can't": ("can", "cannot"), "couldn't": ("could", "could not"), "wouldn't": ("would", "would not"),
+    "don't": ("do", "does not"),
+    "didn't": ("did", "did not"),
+    "haven't": ("have", "has not"),
+    "hadn't": ("had", "had not"),
+    "wasn't": ("was", "was not"),
+    "weren't": ("was", "was not"),
+    "aren't": ("am", "is not"),
+    "won't": ("will", "will not"),
+    "can't": ("can", "cannot"),
+    "couldn't": ("could", "could not"),
+    "wouldn't": ("would", "would not"),
     "shouldn't": ("should", "should not"),
-}  # fmt: skip
-_ADVERBS = frozenset(["really", "just", "also", "always", "never", "still", "already", "recently", "currently", "actually", "usually", "often", "sometimes", "now", "finally", "absolutely", "definitely", "probably", "mostly", "mainly", "only", "even", "ever", "once", "soon", "basically", "totally", "truly", "rarely", "hardly", "barely", "generally", "typically", "originally", "previously", "initially", "regularly", "occasionally", "lately", "both", "all", "simply", "quite", "kinda", "pretty", "very", "so", "too", "frequently", "normally", "quickly", "later", "then", "almost", "nearly", "kind-of", "particularly", "especially", "not", "no", "longer", "thoroughly", "greatly", "much", "personally", "temporarily", "seriously", "literally", "officially", "rather"])  # fmt: skip
+}
+_ADVERBS = listed(
+    "really just also always never still already recently currently actually usually often sometimes "
+    "now finally absolutely definitely probably mostly mainly only even ever once soon basically "
+    "totally truly rarely hardly barely generally typically originally previously initially regularly "
+    "occasionally lately both all simply quite kinda pretty very so too frequently normally quickly "
+    "later then almost nearly kind-of particularly especially not no longer thoroughly greatly much "
+    "personally temporarily seriously literally officially rather"
+)
 
 _PRONOUN = re.compile(
-    r"(?<![\w'])(?:(?<!War )(?<!Type )(?<!Phase )(?<!Part )(?<!Act )(?<!Level )(I|[Ww]e)(?:'(m|ve|d|ll|re)| (am|was|were|"
+    r"(?<![\w'])(?:(?<!War )(?<!Type )(?<!Phase )(?<!Part )(?<!Act )(?<!Level )(I|[Ww]e)(?:'(m|ve|d|ll|"
+    r"re)| (am|was|were|"
     r"have|had|will))?|([Mm]y|[Oo]ur)|(me|us)|(mine|ours)|(myself|ourselves))(?![\w'])"
 )
 _INNER = {
-    "m": "they are", "re": "they are", "ve": "they have", "ll": "they will", "d": "they would", "am": "they are",
-    "was": "they were", "were": "they were", "have": "they have", "had": "they had", "will": "they will",
-}  # fmt: skip
+    "m": "they are",
+    "re": "they are",
+    "ve": "they have",
+    "ll": "they will",
+    "d": "they would",
+    "am": "they are",
+    "was": "they were",
+    "were": "they were",
+    "have": "they have",
+    "had": "they had",
+    "will": "they will",
+}
 
 
 def retold(text: str) -> str:
@@ -129,7 +157,7 @@ class _Reader:
         after = self._next()
         match word:
             case "have" | "had":
-                return v.is_participle(after) and after not in ("set",)
+                return v.is_participle(after) and after != "set"
             case "do" | "did":
                 return after in v.BASE and not self.aux
             case "going" | "used":
@@ -137,7 +165,7 @@ class _Reader:
             case "need":
                 return False
             case "am" | "are" | "was" | "were" | "been" | "be":
-                return v.is_ing(after) or (v.is_participle(after) and after not in ("left",))
+                return v.is_ing(after) or (v.is_participle(after) and after != "left")
             case _:
                 return True
 

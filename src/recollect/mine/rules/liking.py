@@ -17,8 +17,16 @@ _BUT_NOT = re.compile(r"(?P<yes>.+?),? but (?:not|never) (?P<no>.+)$")
 _AND = re.compile(r", and |, or |, | and | or ")
 _NOT_A_LIST = re.compile(r"\b(?:to|the|my|at|for|over|than|with|when|who|that|it)\b")
 _MY_THING = re.compile(
-    r"(?P<what>[\w' -]{3,60}?) (?:(?:is|are|was)(?P<no>n't| not)? (?:really |so |much |more |just |definitely )*(?:my (?:thing|jam|"
-    r"favou?rites?(?: thing)?|cup of tea|passion|weakness)|for me)|makes? me (?P<how>happy|sick|smile|anxious|angry))$",
+    r"(?P<what>[\w' -]{3,60}?) (?:(?:is|are|was)(?P<no>n't| not)? (?:really |so |much |more |just |"
+    r"definitely )*(?:my (?:thing|jam|"
+    r"favou?rites?(?: thing)?|cup of tea|passion|weakness)|for me)|makes? me (?P<how>happy|sick|smile|"
+    r"anxious|angry))$",
+    re.IGNORECASE,
+)
+_FOR_ME = re.compile(
+    r"(?:(?:just |absolutely |and )?no (?P<no>[\w -]{3,40}?)|(?P<only>[\w -]{3,40}?) only|only "
+    r"(?P<just>[\w -]{3,40}?)) "
+    r"(?:for (?:me|us)|from me)\b",
     re.IGNORECASE,
 )
 _UNNAMED = re.compile(r"(?:it|this|that|these|those|which|what|they|he|she|you)\b", re.IGNORECASE)
@@ -30,8 +38,10 @@ def tastes(said: Said) -> list[Taste]:
     denied = said.negated != (said.verb in DISLIKES)
     if found := _BUT_NOT.match(said.rest):
         other = f"{said.verb}s" if said.negated else f"does not {said.verb}"
-        return [Taste(found["yes"], denied, f"{head} {retold(found['yes'])}"),
-                Taste(found["no"], not denied, f"{other} {retold(found['no'])}")]  # fmt: skip
+        return [
+            Taste(found["yes"], denied, f"{head} {retold(found['yes'])}"),
+            Taste(found["no"], not denied, f"{other} {retold(found['no'])}"),
+        ]
     parts = _AND.split(said.rest)
     if (
         1 < len(parts) <= 5
@@ -44,6 +54,11 @@ def tastes(said: Said) -> list[Taste]:
 
 def liked(text: str) -> Taste | None:
     """What somebody likes, with the thing as the subject: "old maps are my thing"."""
+    if wanted := _FOR_ME.match(text):
+        what = (wanted["no"] or wanted["only"] or wanted["just"]).strip()
+        return Taste(
+            what, bool(wanted["no"]), f"wants {'no' if wanted['no'] else 'only'} {what[0].lower()}{what[1:]}"
+        )
     found = _MY_THING.match(text)
     if found is None or _UNNAMED.match(found["what"]):
         return None

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable
 
+from recollect.mine.rules.wordlist import listed
+
 _I = re.IGNORECASE
 
 
 def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
-    """Whether a text has the pattern. A search costs far more than a look for the letters it cannot do without."""
+    """Whether a text has the pattern. A search costs far more than a look for letters it must have."""
     letters, compiled = tuple(hints.split("|")), re.compile(pattern, _I)
 
     def has(text: str) -> bool:
@@ -20,37 +22,59 @@ def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
 injects = _marker(
     "ignore|disregard|forget|overrid|note to|memory|a fact|<|system|you are now",
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|prompts?|rules|guidelines)\b"
-    r"|\bnote to (?:the )?(?:assistant|ai|model)\b|\b(?:store|save) (?:this |that |it )?(?:in|to|as) (?:your |a |the )?"
+    r"|\bnote to (?:the )?(?:assistant|ai|model)\b|\b(?:store|save) (?:this |that |it )?(?:in|to|as) "
+    r"(?:your |a |the )?"
     r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bsystem override\b",
 )
 plays = _marker(
-    "role|pretend|act |in character|s play|you are|you're|you will be|be my|play my|i'll be|i will be|i'll play",
+    "role|pretend|practi|interview|i play|play |act |in character|s play|you are|you're|you will be|be my|"
+    "play my|i'll be|i will be|"
+    "i'll play",
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
-    r"|\blet's play\b|\byou(?:'re| are| will be) (?:the|an?|my) (?!best|great|lifesaver|genius|star|legend|right)"
-    r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|in a)\b",
+    r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? "
+    r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
+    r"|\byou(?:'re| are| will be) (?:the|an?|my) (?!best|great|lifesaver|genius|star|"
+    r"legend|right)"
+    r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|"
+    r"in a)\b",
 )
 ends_play = _marker(
     "character|stop|end |reality",
     r"\b(?:out of character|stop (?:the )?(?:role-?\s?play|pretending)|end (?:of )?(?:the )?"
-                        r"(?:scene|role-?\s?play)|back to reality)\b",
-)  # fmt: skip
+    r"(?:scene|role-?\s?play)|back to reality)\b",
+)
 
-_WORK = (
-    r"(?:stor(?:y|ies)|poem|song|lyrics|rap|haiku|screenplay|script|dialogue|monologue|scene|novel|chapter|essay|"
-    r"e-?mail|letter|message|text|reply|response|note|speech|toast|eulogy|bio|biography|profile|resume|cv|tweet|post|"
-    r"caption|review|blog|article|ad|advert|description|statement|diary|journal entry|paragraph|character|persona|"
-    r"backstory|cover letter|testimonial|prompt|sketch|fanfic\w*|fiction|complaint|invitation|proposal|memo|vow|vows)"
+_TALE = (
+    r"(?:stor(?:y|ies)|poem|song|lyrics|rap|haiku|screenplay|script|dialogue|monologue|scene|novel|"
+    r"chapter|essay|"
+    r"speech|toast|eulogy|fanfic\w*|fiction|persona|backstory|character|sketch|joke|limerick)"
+)
+_WRITING = (
+    r"(?:e-?mail|letter|message|text|reply|response|note|bio|biography|profile|resume|cv|tweet|post|"
+    r"caption|review|"
+    r"blog|article|ad|advert|description|statement|diary|journal entry|paragraph|testimonial|prompt|"
+    r"complaint|"
+    r"invitation|proposal|memo|vows?)"
 )
 writes = _marker(
-    "write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|prepare|continue|finish|word|style of|voice of|first|story|novel|sitcom|screenplay|game|play|campaign",
-    rf"\b(?:write|draft|compose|create|generate|make up|invent|come up with|tell me|give me|help me (?:write|draft|with)|"
-    rf"craft|prepare|continue|finish|word)\b[^.?!]{{0,60}}\b{_WORK}s?\b|\bin the (?:style|voice) of\b|\bfirst[- ]person\b"
+    "write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|word|style "
+    "of|voice of|"
+    "first|story|novel|sitcom|screenplay|game|play|campaign|need |continue|finish|prepare",
+    rf"\b(?:write|draft|compose|craft|word)\b(?! down)[^.?!]{{0,60}}\b(?:{_TALE}|{_WRITING})s?\b"
+    rf"|\b(?:create|generate|make up|invent|come up with|tell me|give me|help me|prepare|continue|"
+    rf"finish)\b[^.?!]{{0,40}}"
+    rf"\b{_TALE}s?\b"
+    rf"|\bneed (?:an? |some |the |me )?(?:\w+ )?{_TALE}\b"
+    rf"|\bin the (?:style|voice) of\b|\bfirst[- ]person\b"
     rf"|\b(?:for|in) (?:a|my|the) (?:story|novel|sitcom|screenplay|game|play|character|campaign)\b",
 )
 WORKED_ON = re.compile(
-    r"\b(?:translate|translation|summari[sz]e|proof-?read|rewrite|rephrase|paraphrase|reword|correct|grammar|improve|edit|"
-    r"polish|review|analy[sz]e|check|shorten|simplify|reply to|respond to|classify|extract|explain|fix|tone|debug|"
-    r"this (?:e-?mail|text|file|article|code|log|message|paragraph|page|letter|passage|error|snippet|document|fail\w*)|"
+    r"\b(?:translate|translation|summari[sz]e|proof-?read|rewrite|rephrase|paraphrase|reword|correct|"
+    r"grammar|improve|edit|"
+    r"polish|review|analy[sz]e|check|shorten|simplify|reply to|respond to|classify|extract|explain|fix|"
+    r"tone|debug|"
+    r"this (?:e-?mail|text|file|article|code|log|message|paragraph|page|letter|passage|error|snippet|"
+    r"document|fail\w*)|"
     r"(?:the )?following|below|here(?:'s| is| are) (?:the|my|an?|what))\b",
     _I,
 )
@@ -58,22 +82,33 @@ PASTED = re.compile(
     r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:dear|hi|hello) [\w ]{1,30},\s*$)", _I
 )
 mocks = _marker(
-    "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|sarcas|because clearly|because obviously|just love|what i needed|🙄",
-    r"\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|fantastic)\b,"
-    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bsarcas\w+|\bbecause "
+    "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|queen|king of|pope|sarcas|because clearly|"
+    "because obviously|"
+    "just love|what i needed|🙄",
+    r"\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
+    r"fantastic)\b,"
+    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bi'm the "
+    r"(?:queen|king|pope|emperor|president)\b|\bsarcas\w+|"
+    r"\bbecause "
     r"(?:clearly|obviously) i\b|\bi just LOVE\b|\bjust what i needed\b|🙄",
 )
 ASKS = re.compile(
-    r"(?:(?:ok|okay|so|and|but|also|well|hey|hi|hello|then|hmm?|um|please|quick question|question)[,:]?\s+){0,3}"
-    r"(?:(?:do|does|did|am|is|are|was|were|can|could|would|will|should|shall|may|might|have|has|had|isn't|aren't|don't|"
-    r"doesn't|didn't|can't|couldn't|wouldn't|shouldn't|won't) (?:i|you|he|she|it|we|they|there|the|my|this|that|these|"
-    r"those|any|anyone|anybody|someone|people|our|your|a|an)\b|(?:what|who|whom|whose|which|why|how)\b(?!ever)|"
-    r"where(?:'s| is| are| do| does| did| can| should| would| to)\b|when (?:is|are|do|does|did|can|should|would|will|was)\b|"
+    r"(?:(?:ok|okay|so|and|but|also|well|hey|hi|hello|then|hmm?|um|please|quick question|"
+    r"question)[,:]?\s+){0,3}"
+    r"(?:(?:do|does|did|am|is|are|was|were|can|could|would|will|should|shall|may|might|have|has|had|isn't|"
+    r"aren't|don't|"
+    r"doesn't|didn't|can't|couldn't|wouldn't|shouldn't|won't) (?:i|you|he|she|it|we|they|there|the|my|"
+    r"this|that|these|"
+    r"those|any|anyone|anybody|someone|people|our|your|a|an)\b|(?:what|who|whom|whose|which|why|"
+    r"how)\b(?!ever)|"
+    r"where(?:'s| is| are| do| does| did| can| should| would| to)\b|when (?:is|are|do|does|did|can|should|"
+    r"would|will|was)\b|"
     r"any (?:idea|ideas|advice|tips|suggestions|thoughts|recommendations|chance|good|other)\b)",
     _I,
 )
 ASKS_INSIDE = re.compile(
-    r"(?:,|\s-|\s—|\band|\bbut|\bso|;)\s+(?:(?:do|does|did|can|could|would|will|should|is|are|am|was|were|have|has) "
+    r"(?:,|\s-|\s—|\band|\bbut|\bso|;)\s+(?:(?:do|does|did|can|could|would|will|should|is|are|am|was|were|"
+    r"have|has) "
     r"(?:i|you|it|we|they|there|the|this|that|he|she|my|anyone|any)\b|(?:what|which|why|how|who)(?:'s)?\b|"
     r"where(?:'s| is| do| can)\b|any (?:idea|ideas|advice|tips|suggestions|thoughts|recommendations|good)\b)",
     _I,
@@ -83,138 +118,66 @@ TAG = re.compile(
 )
 
 SUPPOSES = re.compile(
-    r"(?:(?:and|but|so|ok|okay|well|now|or|also|then|even)[, ]+)?(?:if|unless|suppose|supposing|imagine|assume|assuming|"
-    r"let's (?:say|assume|imagine|pretend)|say i|what if|were i|had i|in case|provided|hypothetically|would be|"
+    r"(?:(?:and|but|so|ok|okay|well|now|or|also|then|even)[, ]+)?(?:if|unless|suppose|supposing|imagine|"
+    r"assume|assuming|"
+    r"let's (?:say|assume|imagine|pretend)|say i|what if|were i|had i|in case|provided|hypothetically|"
+    r"would be|"
     r"wouldn't it|i wish|i'd wish|wish i|if only|in an ideal world|in a dream|in my dream)\b",
     _I,
 )
 WITH_IF = re.compile(r"\b(?:if|whether|unless|as though|in case|as long as|provided)\b", _I)
 REPORTS = re.compile(
-    r"\b(?:said|says|told|tells|asked|asks|wrote|writes|replied|thinks|claims|claimed|believes|insists|texted|goes|"
+    r"\b(?:said|says|told|tells|asked|asks|wrote|writes|replied|thinks|claims|claimed|believes|insists|"
+    r"texted|goes|"
     r"shouted|screamed|announced|quipped|was like|is like|according to|argues|suggested|suggests)\b",
     _I,
 )
-COMMANDS = frozenset(
-    [
-        "please",
-        "make",
-        "give",
-        "tell",
-        "show",
-        "help",
-        "write",
-        "find",
-        "explain",
-        "list",
-        "let",
-        "use",
-        "add",
-        "remove",
-        "create",
-        "remind",
-        "recommend",
-        "suggest",
-        "keep",
-        "be",
-        "stop",
-        "don't",
-        "do",
-        "try",
-        "compare",
-        "describe",
-        "provide",
-        "generate",
-        "include",
-        "send",
-        "set",
-        "put",
-        "look",
-        "check",
-        "open",
-        "run",
-        "thank",
-        "thanks",
-        "thx",
-        "ok",
-        "okay",
-        "yes",
-        "no",
-        "sure",
-        "great",
-        "cool",
-        "nice",
-        "hi",
-        "hello",
-        "hey",
-        "bye",
-        "perfect",
-        "sorry",
-        "wow",
-        "hmm",
-        "good",
-        "awesome",
-        "interesting",
-        "lol",
-        "haha",
-        "name",
-        "define",
-        "calculate",
-        "convert",
-        "translate",
-        "summarise",
-        "summarize",
-        "rewrite",
-        "draft",
-        "compose",
-        "review",
-        "fix",
-        "debug",
-        "book",
-        "order",
-        "call",
-        "play",
-        "schedule",
-        "cancel",
-        "change",
-        "sort",
-        "rank",
-        "walk",
-        "teach",
-        "consider",
-        "assume",
-        "note",
-        "ignore",
-        "forget",
-        "leave",
-    ]
+COMMANDS = listed(
+    "please make give tell show help write find explain list let use add remove create remind recommend "
+    "suggest keep be stop don't do try compare describe provide generate include send set put look "
+    "check open run thank thanks thx ok okay yes no sure great cool nice hi hello hey bye perfect sorry "
+    "wow hmm good awesome interesting lol haha name define calculate convert translate summarise "
+    "summarize rewrite draft compose review fix debug book order call play schedule cancel change sort "
+    "rank walk teach consider assume note ignore forget leave"
 )
 
 LEAD = re.compile(
-    r"(?:(?:oh|ok|okay|so|well|and|but|also|hi|hey|hello|hi there|yes|yeah|yep|no|nope|hmm?|um|uh|ugh|wow|haha|lol|btw|"
-    r"by the way|fyi|for the record|for context|for what it's worth|just so you know|please (?:remember|note)|remember|"
-    r"note|keep in mind|just to (?:clarify|add)|anyway|anyways|honestly|frankly|to be honest|tbh|in fact|as you know|"
-    r"as i said|you know|you see|look|listen|basically|quick one|thanks|thank you|great|cool|nice|sure|"
-    r"speaking of (?:which|that)|oh and|plus|then|now|because|since|although|though|even though|unfortunately|"
+    r"(?:(?:oh|ok|okay|so|well|and|but|also|hi|hey|hello|hi there|yes|yeah|yep|no|nope|hmm?|um|uh|ugh|wow|"
+    r"haha|lol|btw|"
+    r"by the way|fyi|for the record|for context|for what it's worth|just so you know|please (?:remember|"
+    r"note)|remember|"
+    r"note|keep in mind|just to (?:clarify|add)|anyway|anyways|honestly|frankly|to be honest|tbh|in fact|"
+    r"as you know|"
+    r"as i said|you know|you see|look,|listen,|basically|quick one|thanks|thank you|great|cool|nice|sure|"
+    r"speaking of (?:which|that)|oh and|plus|then|now|because|since|although|though|even though|"
+    r"unfortunately|"
     r"luckily|fortunately|sadly|interestingly|funny enough|first of all|to be fair|i mean|the thing is|"
     r"also|additionally|however|otherwise|instead|as|while|the reason is|i told you|i (?:already )?mentioned|"
     r"i should mention|i forgot to (?:say|mention)|i have to (?:say|admit)|i must (?:say|admit)|i admit|"
-    r"it turns out|turns out|the truth is|truth is|i know|i'm (?:pretty )?sure|i know for sure|obviously|clearly|"
+    r"it turns out|turns out|the truth is|truth is|i know|i'm (?:pretty )?sure|i know for sure|obviously|"
+    r"clearly|"
     r"of course|good (?:morning|evening|afternoon)|hopefully|"
-    r"on another note|on a (?:different|side|related) note|for instance|for example|in my case|personally|alright|right|"
+    r"on another note|on a (?:different|side|related) note|for instance|for example|in my case|personally|"
+    r"alright|right|"
     r"to be precise|lastly|finally,|secondly|firstly|dear \w+)"
     r"(?:,| -|:|!|\.\.\.)?(?:\s+that(?=\s+(?:i|my|we|our)\b))?\s+)+",
     _I,
 )
 CORRECTS = re.compile(
     r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:actually|no,|no!|nope,|wait,? no|wait|sorry|correction|"
-    r"scratch that|my mistake|my bad|oops|to be precise|rather|in fact|i mean,?|i meant|not quite|that's wrong|"
-    r"that's not right|i misspoke|let me correct (?:that|myself)|make that|on second thou?ght)\b[,:.!]?\s*(?:-\s*)?",
+    r"scratch that|my mistake|my bad|oops|to be precise|rather|in fact|i mean,?|i meant|not quite|that's "
+    r"wrong|"
+    r"that's not right|i misspoke|let me correct (?:that|myself)|make that|on second "
+    r"thou?ght)\b[,:.!]?\s*(?:-\s*)?",
     _I,
 )
 HEDGES = re.compile(
-    r"(?:i (?:think|guess|believe|suppose|suspect|reckon|assume)|i'm (?:not (?:entirely |totally |completely )?sure,? but|"
-    r"guessing|assuming)|maybe|perhaps|probably|possibly|as far as i (?:know|remember)|if i remember (?:right|correctly),?|"
-    r"i feel like|it seems(?: like)?|apparently|supposedly|it might be that)(?:,| that(?= (?:i|my|we|our)\b))?\s+"
+    r"(?:i (?:think|guess|believe|suppose|suspect|reckon|assume)|i'm (?:not (?:entirely |totally |"
+    r"completely )?sure,? but|"
+    r"guessing|assuming)|maybe|perhaps|probably|possibly|as far as i (?:know|remember)|if i remember "
+    r"(?:right|correctly),?|"
+    r"i feel like|it seems(?: like)?|apparently|supposedly|it might be that)(?:,| that(?= (?:i|my|we|"
+    r"our)\b))?\s+"
     r"(?=(?:i|my|we|our|i'm|i've)\b)",
     _I,
 )

@@ -4,14 +4,16 @@ import re
 from dataclasses import replace
 
 from recollect.mine.extracted import Claim
-from recollect.mine.rules import facets as f
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.grammar import parsed, retold
+from recollect.mine.rules.markers import COMMANDS
 from recollect.mine.rules.statements import Clause, Sentence, trimmed
 from recollect.mine.rules.telling import Teller, relate
 from recollect.mine.rules.tense import looks_ahead, tense_of
-from recollect.mine.rules.verbs import S_FORM
+from recollect.mine.rules.values import NONE, Facet, value
+from recollect.mine.rules.verbs import BASE, ING, S_FORM, is_finite, is_past
 from recollect.mine.rules.when import when
 from recollect.mine.rules.worth import is_vague
 from recollect.model.records import Tense
@@ -21,17 +23,42 @@ _MINE = re.compile(rf"(?:is )?(?:my|our) (?P<which>(?:\w+ )?)(?P<kin>{lx.RELATIO
 _NAME_IS = re.compile(r"(?P<who>[Hh]er|[Hh]is) name(?:'s| is) (?:spelled |spelt )?(?P<name>[A-Z][\w-]+)")
 _THEIRS = re.compile(r"(?P<who>[Hh]is|[Hh]er) (?P<what>[\w -]{2,40}?) (?P<rest>(?:is|are|was|were) .+)")
 _HAS = re.compile(r"(?:been|had|got|gone|become|started|always) ")
-_NAMED = re.compile(r"(?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?P<from> from [a-z]+)? (?P<rest>(?:is|isn't|was|has|can't|cannot|"
-                    r"doesn't|lives|works|loves|likes|hates|wants|plays|studies|moved|got|bought|turns|turned|eats|prefers|"
-                    r"enjoys|can|never|used|owns|teaches|speaks|just)\b.+)")  # fmt: skip
-_PERSONAL = re.compile(r"(?:is (?:vegan|vegetarian|allergic|pregnant|married|engaged|the one who|coming over|my|our|a "
-                       r"(?:vegan|vegetarian|nurse|teacher|doctor))|can't (?:have|eat|drink|stand|come)|doesn't (?:eat|drink|"
-                       r"like)|(?:lives|works|hates|loves|likes|prefers) |turns \d|turned \d)")  # fmt: skip
-_HAPPENING = re.compile(r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|starts?|begins?|takes place|comes?|arrives?|opens?|ends?|"
-                        r"leaves?|will)\b")  # fmt: skip
-_TO_ME = re.compile(r"(?:[Tt]he |[Aa] |[Mm]y )?(?P<who>[Dd]octor|GP|[Dd]entist|[Vv]et|[Tt]herapist|[Bb]oss|[Ll]andlord|[Mm]um|[Mm]om|"
-                    r"[Dd]ad|[Ss]urgeon|[Pp]hysio) (?P<rest>(?:just )?(?:put|prescribed|diagnosed|gave|sent|referred|"
-                    r"offered|promoted|fired|hired) me\b.+)")  # fmt: skip
+_NAMED = re.compile(
+    r"(?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?P<from> from [a-z]+)? (?P<rest>(?:is|isn't|was|has|can't|"
+    r"cannot|"
+    r"doesn't|lives|works|loves|likes|hates|wants|plays|studies|moved|got|bought|turns|turned|eats|prefers|"
+    r"enjoys|can|never|used|owns|teaches|speaks|just)\b.+)"
+)
+_PERSONAL = re.compile(
+    r"(?:is (?:vegan|vegetarian|allergic|pregnant|married|engaged|the one who|coming over|my|our|a "
+    r"(?:vegan|vegetarian|nurse|teacher|doctor))|can't (?:have|eat|drink|stand|come)|doesn't (?:eat|drink|"
+    r"like)|(?:lives|works|hates|loves|likes|prefers) |turns \d|turned \d)"
+)
+_HAPPENING = re.compile(
+    r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|starts?|begins?|takes place|comes?|arrives?|opens?|ends?|"
+    r"leaves?|will)\b"
+)
+_TO_ME = re.compile(
+    r"(?:[Tt]he |[Aa] |[Mm]y )?(?P<who>[Dd]octor|GP|[Dd]entist|[Vv]et|[Tt]herapist|[Bb]oss|[Ll]andlord|"
+    r"[Mm]um|[Mm]om|"
+    r"[Dd]ad|[Ss]urgeon|[Pp]hysio) (?P<rest>(?:just )?(?:put|prescribed|diagnosed|gave|sent|referred|"
+    r"offered|promoted|fired|hired) me\b.+)"
+)
+_OF_ME = re.compile(r"\b(?:me|my|us|our)\b")
+_THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
+_POINTS = re.compile(
+    r"(?:it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|thanks|they|if|any|not|"
+    r"sounds|looks|seems|feels|for|to|as|same|"
+    r"one|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
+    r"everyone|everything|something|nothing|nobody|here)\b(?!\w)|there (?:is|are)n't|(?:the|a) (?:only |"
+    r"main |first |next |"
+    r"last |biggest )?(?:thing|problem|question|issue|point|reason|idea|way|same|fact|best|more|other)\b",
+    re.IGNORECASE,
+)
+_HOME = re.compile(
+    r"(?P<place>[A-Z][\w-]+) is (?:now )?(?:my )?home(?: now)?$|[Hh]ome is (?:now "
+    r")?(?P<also>[A-Z][\w-]+)(?: now)?$"
+)
 _SAYS = re.compile(
     r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b"
 )
@@ -62,8 +89,15 @@ def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) ->
     elif found := _TO_ME.match(text):
         whom = p.Acquaintance(f"{teller.who.subject}'s {found['who'].lower()}", "", found["who"].lower(), "")
         of_third(teller, whom, found["rest"], clause, sentence)
-    elif not _named(teller, text, clause, sentence) and _HAPPENING.match(text):
-        _happening(teller, text, clause, sentence)
+    elif found := _HOME.match(text):
+        place = found["place"] or found["also"]
+        facet = Facet("home", place.lower(), True, bond="LOCATED_IN", named=place, named_type="place")
+        claim = Claim(
+            content=f"{teller.who.subject} lives in {place}", turns=(teller.turn,), subject=teller.subject
+        )
+        teller.finish(claim, facet, clause, sentence)
+    elif not _named(teller, text, clause, sentence) and not _happening(teller, text, clause, sentence):
+        _around(teller, text, clause, sentence)
 
 
 def _is_kin(teller: Teller, found: re.Match[str]) -> None:
@@ -76,9 +110,17 @@ def _is_kin(teller: Teller, found: re.Match[str]) -> None:
         return
     teller.circle.meet("", "", name)
     teller.found.mention(name, "person", teller.turn)
-    teller.found.claim(Claim(
-        content=f"{name} is not {teller.who.inside}'s {found['which']}{found['kin']}.", turns=(teller.turn,),
-        subject=teller.subject, attribute=found["kin"], value=name.lower(), denies=True, about=(name,)))  # fmt: skip
+    teller.found.claim(
+        Claim(
+            content=f"{name} is not {teller.who.inside}'s {found['which']}{found['kin']}.",
+            turns=(teller.turn,),
+            subject=teller.subject,
+            attribute=found["kin"],
+            value=name.lower(),
+            denies=True,
+            about=(name,),
+        )
+    )
 
 
 def _pronoun(teller: Teller, found: re.Match[str], clause: Clause, sentence: Sentence) -> None:
@@ -99,7 +141,7 @@ def _theirs(teller: Teller, found: re.Match[str], clause: Clause, sentence: Sent
     if met is None or is_vague(found["rest"]) or lx.EMPTY_TALK.search(found["rest"]):
         return
     what = found["what"].lower()
-    facet = f.Facet(what, f.value(found["rest"].split(" ", 1)[1]), what in lx.SINGLE) if met.name else f.NONE
+    facet = Facet(what, value(found["rest"].split(" ", 1)[1]), what in lx.SINGLE) if met.name else NONE
     content = f"{met.phrase}'s {found['what']} {retold(trimmed(found['rest']))}"
     teller.finish(
         Claim(content=content, turns=(teller.turn,), subject=met.name or teller.subject),
@@ -123,13 +165,47 @@ def _named(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> boo
     return True
 
 
-def _happening(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
+def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
+    """What happens to the speaker and around them: crowds stress me out, there are two bikes in our garage."""
+    text = trimmed(text)
+    words = text.split(" ")
+    first = words[0].lower()
+    if not 3 < len(words) <= 30 or not _OF_ME.search(text) or lx.EMPTY_TALK.search(text):
+        return
+    if first in COMMANDS or first in BASE or first in ING or _POINTS.match(text) or is_vague(text):
+        return
+    there = _THERE.match(text)
+    verb = next((word for word in words[1:9] if is_finite(word.lower()) or word.lower() in BASE), "")
+    if not (there or verb):
+        return
+    past = is_past(verb.lower()) and verb.lower() not in BASE
+    told = _OF_ME.sub(lambda found: _told(found, teller.who.inside), text, count=1)
+    dated = when(retold(told), teller.at, teller.zone, forward=not past)
+    ahead = dated.since is not None and dated.since > teller.at
+    claim = teller.dated(
+        dated.text[0].upper() + dated.text[1:],
+        Tense.PAST if past else Tense.FUTURE if ahead else Tense.CURRENT,
+        dated,
+    )
+    teller.finish(
+        replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), NONE, clause, sentence
+    )
+
+
+def _told(found: re.Match[str], who: str) -> str:
+    return f"{who}'s" if found.group().lower() in ("my", "our") else who
+
+
+def _happening(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> bool:
     """The plumber is coming tomorrow."""
+    if not _HAPPENING.match(text):
+        return False
     dated = when(retold(trimmed(text)), teller.at, teller.zone, forward=True)
     if dated.since is None or dated.since <= teller.at or lx.EMPTY_TALK.search(text):
-        return
+        return False
     claim = teller.dated(dated.text[0].upper() + dated.text[1:], Tense.FUTURE, dated)
-    teller.finish(claim, f.Facet("plans", f.value(text)), clause, sentence)
+    teller.finish(claim, Facet("plans", value(text)), clause, sentence)
+    return True
 
 
 def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause, sentence: Sentence) -> None:
@@ -146,14 +222,21 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
     if said is None or (is_vague(said.rest) and said.verb != "be"):
         return
     dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))
-    facet = f.facet(said)._replace(preference=False)
+    facet = facet_of(said)._replace(preference=False)
     if met.name:
         teller.found.mention(met.name, "person", teller.turn)
     else:
         one = met.kin in lx.ONE_AT_A_TIME or met.kin in lx.PETS
-        facet = facet._replace(attribute=f"{met.kin}'s {facet.attribute}" if facet.attribute else "", bond="",
-                               single=facet.single and one)  # fmt: skip
+        facet = facet._replace(
+            attribute=f"{met.kin}'s {facet.attribute}" if facet.attribute else "",
+            bond="",
+            single=facet.single and one,
+        )
     claim = teller.dated(f"{met.phrase} {dated.text}", tense_of(said, dated.since, teller.at), dated)
-    claim = replace(claim, subject=met.name or teller.subject, denies=said.negated,
-                    certainty="uncertain" if clause.doubtful else "explicit")  # fmt: skip
+    claim = replace(
+        claim,
+        subject=met.name or teller.subject,
+        denies=said.negated,
+        certainty="uncertain" if clause.doubtful else "explicit",
+    )
     teller.finish(claim, facet, clause, sentence)

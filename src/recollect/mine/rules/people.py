@@ -7,19 +7,27 @@ from typing import NamedTuple
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules.grammar import Person
 
-_WHICH = (r"(?:(?:older|younger|best|late|little|big|twin|eldest|oldest|youngest|dear|good|close|old|new|former|business|"
-          r"ex|great|wonderful|lovely|beautiful|first|second|middle) )*")  # fmt: skip
+_WHICH = (
+    r"(?:(?:older|younger|best|late|little|big|twin|eldest|oldest|youngest|dear|good|close|old|new|former|"
+    r"business|"
+    r"ex|great|wonderful|lovely|beautiful|first|second|middle) )*"
+)
 _NAME = r"(?:(?:Dr|Mrs|Mr|Ms|Prof)\ue0ff? )?[A-Z][\w-]+(?: [A-Z][\w-]+)?"
 KIN = re.compile(
-    rf"\b(?P<whose>[Mm]y|[Oo]ur) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})(?P<link>'s name is|'s name's|,? (?:is )?(?:called|"
+    rf"\b(?P<whose>[Mm]y|[Oo]ur) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})(?P<link>'s name is|'s name's|"
+    rf",? (?:is )?(?:called|"
     rf"named)| is|,)?(?:(?<=,)| )(?P<name>{_NAME})(?![\w])"
 )
 BARE_KIN = re.compile(rf"\b(?:[Mm]y|[Oo]ur) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b(?!-)")
 IS_KIN = re.compile(
-    rf"(?P<name>{_NAME})(?:,)? (?P<verb>is|isn't|was|is not) (?:my|our) (?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b"
+    rf"(?P<name>{_NAME})(?:,)? (?P<verb>is|isn't|was|is not) (?:my|our) "
+    rf"(?P<which>{_WHICH})(?P<kin>{lx.RELATION})\b"
 )
 SAYS_WHAT = re.compile(r"(?:[Ss]he|[Hh]e|[A-Z]\w+)(?:'s| is| isn't| was) (?:my|our)\b")
-THEN_PRONOUN = re.compile(r"\b([A-Z][a-z]+)(?:, (?=(?:she|he)\b)|,?$)")
+THEN_PRONOUN = re.compile(
+    r"\b([A-Z][a-z]+), (?=(?:she|he)\b)|\b(?:for|with|around|met?|meet|about|by) ((?:Auntie |Aunt |Uncle "
+    r")?[A-Z][a-z]+),?$"
+)
 _ADJECTIVE = re.compile(r"(?:[a-z]+(?:ese|ish|ian|ean|can|ic))$", re.IGNORECASE)
 
 

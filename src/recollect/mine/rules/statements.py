@@ -1,5 +1,5 @@
-"""What in a turn its speaker states: without code, quotes and pasted text, without questions and suppositions,
-cut into clauses that can each be understood with the one before."""
+"""What in a turn its speaker states, cut into clauses: without code, quotes and pasted text, without questions
+and suppositions."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from recollect.mine.rules import markers as m
 from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST
+from recollect.mine.rules.wordlist import listed
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -54,14 +55,19 @@ _SLIPS = (
     ("m ", re.compile(r"\b[Ii]m\b(?=\s)"), "I'm"),
     ("ve ", re.compile(r"\b[Ii]ve\b(?=\s)"), "I've"),
     ("id ", re.compile(r"\bid (?=probably|love|like|rather|be\b)"), "I'd "),
-    ("nt ", re.compile(r"\b([Dd]o|[Dd]oes|[Dd]id|[Cc]a|[Ii]s|[Aa]re|[Ww]o|[Hh]ave|[Hh]as|[Ww]as|[Cc]ould|[Ww]ould)nt\b"),
-     r"\1n't"),
+    (
+        "nt ",
+        re.compile(
+            r"\b([Dd]o|[Dd]oes|[Dd]id|[Cc]a|[Ii]s|[Aa]re|[Ww]o|[Hh]ave|[Hh]as|[Ww]as|[Cc]ould|[Ww]ould)nt\b"
+        ),
+        r"\1n't",
+    ),
     ("onna ", re.compile(r"\b([Gg])onna\b"), r"\1oing to"),
     ("otta ", re.compile(r"\b[Gg]otta\b"), r"have to"),
     ("hats ", re.compile(r"\b([Tt])hats\b"), r"\1hat's"),
     ("cannot", re.compile(r"\bcannot\b"), "can't"),
     ("I am ", re.compile(r"\bI am\b"), "I'm"),
-)  # fmt: skip
+)
 """What is typed in haste, each with letters without which it need not be looked for."""
 _KIN_IN_COMMAS = re.compile(r"\b([Mm]y|[Oo]ur) ([a-z-]+), ((?:Dr |Mrs? |Ms )?[A-Z][\w'-]+),")
 _ASIDE = re.compile(r"\s*\(([^()]{8,200})\)")
@@ -81,20 +87,43 @@ _JOINT = re.compile(
 )
 _AND_VERB = re.compile(r",? and (?:then )?(?:also )?(?:just )?([a-z]+)\b")
 _TIME_FIRST = re.compile(
-    r"(?:(?:[Ss]o|[Aa]nd|[Bb]ut|[Aa]lso|[Oo]h|[Ww]ell|[Bb]y the way|BTW|[Bb]tw|[Aa]nyway),? )?(?P<time>(?:[Ii]n (?!fact|addition|case|"
-    r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|[Dd]uring |[Ll]ast |[Nn]ext |"
-    r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|[Tt]oday|[Tt]omorrow|"
-    r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|context|the record|what)|"
-    r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|night)?)"
-    r"[^,:.?!]{0,60}?)(?:[,:] | )(?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b(?! (?:was|lived|worked|had|studied|moved) [^,]{0,40}, ))"
+    r"(?:(?:[Ss]o|[Aa]nd|[Bb]ut|[Aa]lso|[Oo]h|[Ww]ell|[Bb]y the way|BTW|[Bb]tw|[Aa]nyway),? "
+    r")?(?P<time>(?:[Ii]n (?!fact|addition|case|"
+    r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|"
+    r"[Dd]uring |[Ll]ast |[Nn]ext |"
+    r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|"
+    r"[Tt]oday|[Tt]onight|[Tt]omorrow|"
+    r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|"
+    r"context|the record|what)|"
+    r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|"
+    r"night)?)"
+    r"[^,:.?!]{0,60}?)(?:[,:] (?=(?:[Mm]y|[Oo]ur)\b)|"
+    r"(?<!\bon)(?<!\bof)(?<!\bwith)(?<!\bfor)(?<!\bto)(?<!\bin)(?<!\bfrom)"
+    r"(?<!\bat) (?=(?:my|our)\b)|[,:]? (?=(?:I|[Ww]e)\b(?! (?:was|lived|worked|had|studied|moved) "
+    r"[^,]{0,40}, )))"
 )
-_COLON = re.compile(r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note): "
-                    r"(?=(?:I|my|we|our)\b)", re.IGNORECASE)  # fmt: skip
+_COLON = re.compile(
+    r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note|"
+    r"resolution|goal|news|reason): "
+    r"(?=(?:I|my|we|our)\b)",
+    re.IGNORECASE,
+)
+_WRONG = re.compile(
+    r"\b(?:that|this|it)(?:'s| is| was) (?:wrong|not right|not correct|incorrect|not true)\b", re.IGNORECASE
+)
+_WITH = re.compile(
+    r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|"
+    r"[A-Z][a-z]+) and I (?=[a-z])"
+)
+_GIVEN = re.compile(
+    r"(?:[Ss]ince|[Aa]s|[Bb]ecause|[Gg]iven that|[Nn]ow that|[Cc]onsidering) (?P<what>(?:I|my|we|our|I'm|"
+    r"I've|we're)\b[^,]{4,120}), "
+)
 _STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
 _SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
-_PRESENT = frozenset(["want", "need", "love", "like", "hate", "live", "work", "have", "would", "was"])
-_COPULA = frozenset(["am", "is", "are", "was", "were"])
+_PRESENT = listed("want need love like hate live work have would was")
+_COPULA = listed("am is are was were")
 
 
 def statements(text: str) -> Iterator[Sentence]:
@@ -200,6 +229,8 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         return
     if asked or supposed:
         yield Clause(sentence, asked=True)
+        if not supposed and (given := _GIVEN.search(sentence)):
+            yield from _split(given["what"])
         return
     yield from _split(_ASIDE.sub("", sentence))
     for aside in _ASIDE.finditer(sentence):
@@ -218,12 +249,16 @@ def _split(sentence: str) -> Iterator[Clause]:
                 clause = clause._replace(text=f"I've {clause.text}")
             subject = clause.text
             if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
+                wrong = _WRONG.search(sentence) is not None
+                yield clause._replace(asked=True, corrects=clause.corrects or wrong)
                 return  # the rest is what somebody said
             yield clause
 
 
 def _turned(sentence: str) -> str:
     """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
+    if " and I " in sentence:
+        sentence = _together(sentence)
     found = _TIME_FIRST.match(sentence)
     if found is None:
         return sentence
@@ -232,6 +267,19 @@ def _turned(sentence: str) -> str:
     end = joint.start() if joint else len(main.rstrip(" .!,"))
     time = found["time"][0].lower() + found["time"][1:] if found["time"][:2] != "I " else found["time"]
     return f"{main[:end]} {time}{main[end:]}"
+
+
+def _together(sentence: str) -> str:
+    """ "Ann and I went to Rome" as "I went to Rome with Ann"."""
+    found = _WITH.search(sentence)
+    if found is None:
+        return sentence
+    main = sentence[found.end() :]
+    joint = _JOINT.search(main)
+    end = joint.start() if joint else len(main.rstrip(" .!?,"))
+    return (
+        f"{sentence[: found.end('before')]}I {main[:end]} with {found['who'].replace('My', 'my')}{main[end:]}"
+    )
 
 
 def _clause(text: str, corrects: bool) -> Clause | None:
@@ -245,7 +293,7 @@ def _clause(text: str, corrects: bool) -> Clause | None:
     if hedge := m.HEDGES.match(text):
         text, doubtful = text[hedge.end() :], True
     text = text.rstrip(" .,!…:;")
-    if len(text) < 3:
+    if len(text) < 2:
         return None
     asked = m.SUPPOSES.match(text) is not None or m.WITH_IF.search(text) is not None
     return Clause(
@@ -257,6 +305,8 @@ def _with_subject(text: str) -> str:
     """ "Booked the ferry" is said of oneself."""
     if text[:6].lower() == "never ":
         return f"I've n{text[1:]}"
+    if text[:5].lower() == "been ":
+        return f"I've b{text[1:]}"
     first = _ELLIPTIC.match(text)
     if first is None or text[: first.end()].lower() in ("based ", "used ", "set ", "related ", "given "):
         return text
@@ -296,10 +346,15 @@ def _shared(piece: str) -> list[str]:
 
 
 _TRIM = re.compile(
-    r"(?:,? (?:so|and so) (?:no|the|still|please|now|train|any|there|gardening|it|explain|not|far so)\b.*|, so .*|"
-    r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|please|now|"
-    r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|though|ugh|right|"
-    r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| please| basically|"
+    r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
+    r"explain|not|far so)\b.*|"
+    r", so .*|"
+    r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|"
+    r"please|now|"
+    r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|"
+    r"though|ugh|right|"
+    r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| "
+    r"please| basically|"
     r" too| either| as well| :\)| :D| ;\))+$",
     re.IGNORECASE,
 )
@@ -313,3 +368,11 @@ def trimmed(text: str) -> str:
             break
         text = shorter
     return text
+
+
+def told_sentences(text: str) -> list[str]:
+    """The sentences of a turn as they were typed, without code, quotes and pasted text."""
+    told = _told(text)
+    if not told or m.injects(told):
+        return []
+    return _sentences(_masked(told)[0])

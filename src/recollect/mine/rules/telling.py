@@ -5,21 +5,24 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from recollect.mine.extracted import USER, Bond, Claim
-from recollect.mine.rules import facets as f
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.being import of_noun
 from recollect.mine.rules.corrections import corrected
-from recollect.mine.rules.found import Found
+from recollect.mine.rules.facets import facet_of
+from recollect.mine.rules.found import ClaimKey, Found
 from recollect.mine.rules.grammar import Person, Said, parsed, retold
 from recollect.mine.rules.liking import liked, tastes
 from recollect.mine.rules.statements import Clause, Sentence, trimmed
 from recollect.mine.rules.tense import begins, certainty_of, looks_ahead, tense_of
+from recollect.mine.rules.values import NONE, Facet, value
 from recollect.mine.rules.verbs import is_finite, is_past
 from recollect.mine.rules.when import When, when
 from recollect.mine.rules.worth import is_vague, is_worth
 from recollect.model.records import Tense
 
 _TOLD_LIMIT = 20
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -30,14 +33,14 @@ class Teller:
     found: Found
     circle: p.Circle
     turn: str = ""
-    at: datetime = datetime.min.replace(tzinfo=UTC)
+    at: datetime = _NEVER
     zone: tzinfo = UTC
     place: str = ""
     thing: str = ""
     """The last of the speaker's own things that was spoken of, for an "it" that puts something right."""
     correcting: bool = False
-    told: list[str] = field(default_factory=list[str])
-    """The last clauses of which something was made, for a correction that says only what is new."""
+    told: dict[str, list[ClaimKey]] = field(default_factory=dict[str, list[ClaimKey]])
+    """The last clauses with what was made of them, for a correction that says only what is new."""
 
     @property
     def subject(self) -> str:
@@ -52,7 +55,12 @@ class Teller:
 
         self.correcting = self.correcting or clause.corrects
         introduce(self, clause.text)
+        corrects = clause.corrects or self.correcting
+        if not corrects and (thing := _THING.search(clause.text)):
+            self.thing = thing[1]
         if clause.asked:
+            if thing := _THING.search(clause.text):
+                self.thing = thing[1]
             return
         text = self._pointed(clause.text, clause.corrects or self.correcting)
         if text.startswith(("I ", "I'", "We ", "We'", "we ", "we'")):
@@ -64,8 +72,10 @@ class Teller:
 
     def _pointed(self, text: str, corrects: bool) -> str:
         """With what "there" and "it" point at, and a bare correction put into what it corrects."""
-        if corrects and (whole := corrected(text, self.told)):
-            return whole
+        if corrects and (taken_back := corrected(text, self.told)):
+            for key in self.told.pop(taken_back.clause):
+                self.found.claims.pop(key, None)
+            return taken_back.corrected
         if (
             corrects
             and self.thing
@@ -74,12 +84,6 @@ class Teller:
             return f"my {self.thing} {'is' if it[0].endswith('s') else ''}{text[it.end() :]}".replace(
                 "  ", " "
             )
-        if thing := re.search(
-            r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends)\b",
-            text,
-            re.IGNORECASE,
-        ):
-            self.thing = thing[1]
         named = re.search(r"\b(?:to|in|at|from) ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", text)
         if named and named[1].lower() not in lx.NOT_NAMES:
             self.place = named[1]
@@ -93,22 +97,31 @@ class Teller:
     # --- what is said of oneself
 
     def _own(self, text: str, clause: Clause, sentence: Sentence) -> None:
-        text = re.sub(r"^(I have|I've got|I got|I've had) this (?!week|month|year|morning)", r"\1 a ", text)
+        text = re.sub(
+            r"^(I(?:'ve)?(?: just| recently)? (?:have|got|had|developed|found|met|made|bought)) this "
+            r"(?!week|month|year|morning)",
+            r"\1 a ",
+            text,
+        )
         said = parsed(trimmed(self._resolved(text)))
         if said is None:
             return
         dated = when(said.predicate, self.at, self.zone, forward=looks_ahead(said))
         if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
             return
-        facet = f.facet(said)
+        facet = facet_of(said)
         tense = Tense.PAST if facet.attribute == "former home" else tense_of(said, dated.since, self.at)
         claim = self.dated(f"{self.who.subject} {dated.text}", tense, dated, keep=begins(said))
         claim = replace(claim, certainty=certainty_of(said, clause.doubtful), denies=said.negated)
         if facet.attribute == "likes" and (several := tastes(said)):
             for one in several:
                 content = f"{self.who.subject} {one.predicate}"
-                self.finish(replace(claim, content=content, denies=one.denies),
-                            facet._replace(value=f.value(one.what), denies=one.denies), clause, sentence)  # fmt: skip
+                self.finish(
+                    replace(claim, content=content, denies=one.denies),
+                    facet._replace(value=value(one.what), denies=one.denies),
+                    clause,
+                    sentence,
+                )
             return
         self.finish(claim, facet, clause, sentence)
         if facet.attribute == "home" and said.verb in ("move", "relocate"):
@@ -119,20 +132,45 @@ class Teller:
         if found := re.search(r"\bfrom ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", said.rest):
             old = found[1]
             self.found.mention(old, "place", self.turn)
-            self.found.claim(replace(
-                claim, content=f"{self.who.subject} lived in {old}.", tense=Tense.PAST, since=None, until=claim.since or self.at,
-                attribute="former home", value=old.lower(), about=(old,), denies=False))  # fmt: skip
-            self.found.bond(Bond(source=self.subject, type="LOCATED_IN", target=old, turns=(self.turn,), until=claim.since,
-                                 ended=True, single=True, certainty=claim.certainty))  # fmt: skip
+            self.found.claim(
+                replace(
+                    claim,
+                    content=f"{self.who.subject} lived in {old}.",
+                    tense=Tense.PAST,
+                    since=None,
+                    until=claim.since or self.at,
+                    attribute="former home",
+                    value=old.lower(),
+                    about=(old,),
+                    denies=False,
+                )
+            )
+            self.found.bond(
+                Bond(
+                    source=self.subject,
+                    type="LOCATED_IN",
+                    target=old,
+                    turns=(self.turn,),
+                    until=claim.since,
+                    ended=True,
+                    single=True,
+                    certainty=claim.certainty,
+                )
+            )
 
     def _liking(self, text: str, clause: Clause, sentence: Sentence) -> bool:
         """Spicy food makes me happy; small hotels are my thing."""
         found = liked(text)
         if found is None:
             return False
-        claim = Claim(content=f"{self.who.subject} {found.predicate}", turns=(self.turn,), subject=self.subject,
-                      certainty="uncertain" if clause.doubtful else "implied", denies=found.denies)  # fmt: skip
-        facet = f.Facet("likes", f.value(found.what), denies=found.denies, preference=True)
+        claim = Claim(
+            content=f"{self.who.subject} {found.predicate}",
+            turns=(self.turn,),
+            subject=self.subject,
+            certainty="uncertain" if clause.doubtful else "implied",
+            denies=found.denies,
+        )
+        facet = Facet("likes", value(found.what), denies=found.denies, preference=True)
         self.finish(claim, facet, clause, sentence)
         return True
 
@@ -157,7 +195,13 @@ class Teller:
         if not at and len(words) > 2 and words[1].lower() in lx.PEOPLE:
             at = 2
         noun = " ".join(words[1:at])
-        if not at or at + 1 > len(words) - 1 or _IDLE_NOUN.match(noun) or noun.endswith(" one"):
+        if (
+            not at
+            or at + 1 > len(words) - 1
+            or _IDLE_NOUN.match(noun)
+            or noun.endswith(" one")
+            or _OUR_ALL.match(noun)
+        ):
             return
         kin = p.BARE_KIN.match(text)
         met = self.circle.known.get(kin["kin"].lower()) if kin else None
@@ -182,7 +226,7 @@ class Teller:
             dated = When(None, None, plain)
         future = dated.since is not None and dated.since > self.at and not past
         tense = Tense.PAST if past else Tense.FUTURE if future else Tense.CURRENT
-        facet = f.of_noun(noun, verb.lower(), rest) if not past else f.NONE
+        facet = of_noun(noun, verb.lower(), rest) if not past else NONE
         if facet.attribute and not facet.value and dated.since:
             facet = facet._replace(value=dated.since.astimezone(self.zone).date().isoformat())
         claim = self.dated(f"{self.who.subject}'s {retold(noun)} {dated.text}", tense, dated)
@@ -195,31 +239,51 @@ class Teller:
     def dated(self, content: str, tense: Tense, dated: When, *, keep: bool = False) -> Claim:
         """When it was or will be; of what is so now only its beginning."""
         return Claim(
-            content=content, turns=(self.turn,), subject=self.subject, tense=tense,
+            content=content,
+            turns=(self.turn,),
+            subject=self.subject,
+            tense=tense,
             since=dated.since if keep or tense is not Tense.CURRENT else None,
             until=dated.until if tense is Tense.FUTURE else None,
-        )  # fmt: skip
+        )
 
-    def finish(self, claim: Claim, facet: f.Facet, clause: Clause, sentence: Sentence) -> None:
+    def finish(self, claim: Claim, facet: Facet, clause: Clause, sentence: Sentence) -> None:
         """With whom and what it names, and kept."""
         about: tuple[str, ...] = ()
         if facet.named and not sentence.is_masked(facet.named):
             about = (facet.named,)
             self.found.mention(facet.named, facet.named_type, self.turn)
             if facet.bond and claim.certainty != "uncertain" and claim.tense is not Tense.FUTURE:
-                self.found.bond(Bond(
-                    source=claim.subject, type=upper(facet.bond), target=facet.named, turns=(self.turn,), since=claim.since,
-                    single=facet.single, ended=facet.ended, certainty=claim.certainty))  # fmt: skip
+                self.found.bond(
+                    Bond(
+                        source=claim.subject,
+                        type=upper(facet.bond),
+                        target=facet.named,
+                        turns=(self.turn,),
+                        since=claim.since,
+                        single=facet.single,
+                        ended=facet.ended,
+                        certainty=claim.certainty,
+                    )
+                )
         content = sentence.unmasked(claim.content).strip(" ,")
         others = [one.name for one in self.found.mentions.values() if one.name in content]
         about = (*about, *(name for name in others if name not in about and name != claim.subject))
         done = replace(
-            claim, content=content if content.endswith((".", "!", "…")) else f"{content}.", attribute=facet.attribute,
-            value=sentence.unmasked(facet.value), single=facet.single, preference=facet.preference, about=about[:8],
+            claim,
+            content=content if content.endswith((".", "!", "…")) else f"{content}.",
+            attribute=facet.attribute,
+            value=sentence.unmasked(facet.value),
+            single=facet.single,
+            preference=facet.preference,
+            about=about[:8],
             denies=facet.denies if facet.attribute else claim.denies,
-            corrects=(clause.corrects or self.correcting) and bool(facet.attribute))  # fmt: skip
-        if self.found.claim(done) and clause.text not in self.told:
-            self.told = [*self.told[1 - _TOLD_LIMIT :], clause.text]
+            corrects=(clause.corrects or self.correcting) and bool(facet.attribute),
+        )
+        if key := self.found.claim(done):
+            self.told.setdefault(clause.text, []).append(key)
+            if len(self.told) > _TOLD_LIMIT:
+                del self.told[next(iter(self.told))]
 
     def _resolved(self, text: str) -> str:
         """With him and her as whom they are."""
@@ -245,10 +309,10 @@ def introduce(teller: Teller, text: str) -> None:
         if not p.SAYS_WHAT.match(text):
             for match in p.BARE_KIN.finditer(text):
                 teller.circle.meet(match["kin"], match["which"], "")
-    if ", " in text or text.endswith(","):
-        for match in p.THEN_PRONOUN.finditer(text):
-            if p.is_name(match[1]) and match[1] not in teller.circle.known:
-                teller.circle.meet("", "", match[1])
+    for match in p.THEN_PRONOUN.finditer(text):
+        name = match[1] or match[2]
+        if p.is_name(name) and name not in teller.circle.known:
+            teller.circle.meet("", "", name)
 
 
 def relate(teller: Teller, kin: str, which: str, name: str) -> None:
@@ -263,15 +327,34 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
     teller.found.bond(
         Bond(source=teller.subject, type=upper(title), target=name, turns=(teller.turn,), single=single)
     )
-    teller.found.claim(Claim(content=f"{name} is {who.inside}'s {title}.", turns=(teller.turn,), subject=teller.subject,
-                             attribute=title, value=name.lower(), single=single, about=(name,)))  # fmt: skip
+    teller.found.claim(
+        Claim(
+            content=f"{name} is {who.inside}'s {title}.",
+            turns=(teller.turn,),
+            subject=teller.subject,
+            attribute=title,
+            value=name.lower(),
+            single=single,
+            about=(name,),
+        )
+    )
 
 
 def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
-_IDLE_NOUN = re.compile(r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
-                        r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
-                        r"impression|suggestion|request|code|text|prompt|character|problem|story|plan here|next "
-                        r"question)\b", re.IGNORECASE)  # fmt: skip
+_THING = re.compile(
+    r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
+)
+_OUR_ALL = re.compile(
+    r"(?:generation|society|world|planet|species|culture|country|economy|brains?|bodies|ancestors|"
+    r"language|solar)\b"
+)
+_IDLE_NOUN = re.compile(
+    r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
+    r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
+    r"impression|suggestion|request|code|text|prompt|character|problem|story|plan here|next "
+    r"question)\b",
+    re.IGNORECASE,
+)

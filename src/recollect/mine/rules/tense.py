@@ -4,6 +4,7 @@ from datetime import datetime
 
 from recollect.mine.extracted import Certainty
 from recollect.mine.rules.grammar import Said
+from recollect.mine.rules.verbs import BASE, PAST
 from recollect.model.records import Tense
 
 _ARRANGED = frozenset(("book", "schedule", "reserve", "register"))
@@ -15,6 +16,8 @@ def looks_ahead(said: Said) -> bool:
     """Whether a Friday that it names is the next one."""
     if said.verb == "plan" or (said.verb in _ARRANGED and " for " in said.rest):
         return True
+    if said.verb == "be" and any(word in PAST and word not in BASE for word in said.rest.lower().split()):
+        return False  # the time may be that of what happened before
     return not (said.form in ("past", "participle") or said.aux in ("was", "had", "did", "have", "used"))
 
 
@@ -24,6 +27,8 @@ def tense_of(said: Said, since: datetime | None, now: datetime) -> Tense:
     ):
         return Tense.FUTURE
     ahead = since is not None and since > now
+    if since is not None and said.verb == "have" and said.form == "base" and said.rest.startswith("to "):
+        return Tense.FUTURE
     if said.form == "past" or said.aux in ("was", "had", "did", "used"):
         return Tense.FUTURE if ahead and said.verb in _ARRANGED else Tense.PAST
     if said.aux == "have" and said.form == "participle":

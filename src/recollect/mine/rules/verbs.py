@@ -1,41 +1,47 @@
 """English verbs as far as the rules need them: which form a word is, and the form after he or she."""
 
+from recollect.mine.rules.wordlist import listed
+
 _IRREGULAR = """
-be was been|become became become|begin began begun|bite bit bitten|break broke broken|bring brought brought
-build built built|buy bought bought|catch caught caught|choose chose chosen|come came come|cost cost cost
-cut cut cut|deal dealt dealt|dig dug dug|do did done|draw drew drawn|drink drank drunk|drive drove driven
-eat ate eaten|fall fell fallen|feed fed fed|feel felt felt|fight fought fought|find found found
-fly flew flown|forget forgot forgotten|freeze froze frozen|get got gotten|give gave given|go went gone
-grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden|hit hit hit|hold held held
-hurt hurt hurt|keep kept kept|know knew known|lead led led|leave left left|lend lent lent|let let let
-lie lay lain|lose lost lost|make made made|mean meant meant|meet met met|pay paid paid|put put put
-quit quit quit|read read read|ride rode ridden|ring rang rung|rise rose risen|run ran run|say said said
-see saw seen|sell sold sold|send sent sent|set set set|shake shook shaken|shoot shot shot|shut shut shut
-sing sang sung|sit sat sat|sleep slept slept|speak spoke spoken|spend spent spent|split split split
-spread spread spread|stand stood stood|steal stole stolen|stick stuck stuck|swim swam swum|take took taken
-teach taught taught|tear tore torn|tell told told|think thought thought|throw threw thrown
-understand understood understood|wake woke woken|wear wore worn|win won won|write wrote written
-rent rented rented|bet bet bet|bend bent bent|bleed bled bled|breed bred bred|lay laid laid|seek sought sought
-shed shed shed|sew sewed sewn|swear swore sworn|sweep swept swept|weave wove woven|withdraw withdrew withdrawn
+be was been|become became become|begin began begun|bite bit bitten|break broke broken
+bring brought brought|build built built|buy bought bought|catch caught caught|choose chose chosen
+come came come|cost cost cost|cut cut cut|deal dealt dealt|dig dug dug|do did done|draw drew drawn
+drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|feed fed fed|feel felt felt
+fight fought fought|find found found|fly flew flown|forget forgot forgotten|freeze froze frozen
+get got gotten|give gave given|go went gone|grow grew grown|hang hung hung|have had had
+hear heard heard|hide hid hidden|hit hit hit|hold held held|hurt hurt hurt|keep kept kept
+know knew known|lead led led|leave left left|lend lent lent|let let let|lie lay lain|lose lost lost
+make made made|mean meant meant|meet met met|pay paid paid|put put put|quit quit quit|read read read
+ride rode ridden|ring rang rung|rise rose risen|run ran run|say said said|see saw seen|sell sold sold
+send sent sent|set set set|shake shook shaken|shoot shot shot|shut shut shut|sing sang sung
+sit sat sat|sleep slept slept|speak spoke spoken|spend spent spent|split split split
+spread spread spread|stand stood stood|steal stole stolen|stick stuck stuck|swim swam swum
+take took taken|teach taught taught|tear tore torn|tell told told|think thought thought
+throw threw thrown|understand understood understood|wake woke woken|wear wore worn|win won won
+write wrote written|rent rented rented|bet bet bet|bend bent bent|bleed bled bled|breed bred bred
+lay laid laid|seek sought sought|shed shed shed|sew sewed sewn|swear swore sworn|sweep swept swept
+weave wove woven|withdraw withdrew withdrawn
 """
 _REGULAR = """
-accept achieve add admire adopt adore agree aim allow analyse announce apologise apply appreciate argue arrange
-arrive ask assemble attend avoid babysit bake base battle believe belong book borrow call camp cancel care carry
-celebrate change chat check clean climb close coach collect commute complete compose consider continue cook
-convert count crave create cross cycle dance date decide decline decorate deliver deploy depend design despise
-detest develop die dine discover discuss dislike donate download dread dream drop dye earn edit email employ
-end engage enjoy enrol enroll enter exercise expect experience explain explore fail fear finish fish fix
-focus follow found fundraise gain garden graduate guess handle happen harvest hate head help hike hire
-hope host identify imagine improve include inherit injure install intend invest invite join jog jump kayak
+accept achieve add admire adopt adore agree aim allow analyse announce apologise apply appreciate
+argue arrange arrive ask assemble attend avoid babysit bake base battle believe belong book borrow
+call camp cancel care carry celebrate change chat check clean climb close coach collect commute
+complete compose consider continue cook convert count crave create cross cycle dance date decide
+decline decorate deliver deploy depend design despise detest develop die dine discover discuss
+dislike donate download dread dream drop dye earn edit email employ end engage enjoy enrol enroll
+enter exercise expect experience explain explore fail fear finish fish fix focus follow found
+fundraise gain garden graduate guess handle happen harvest hate head help hike hire hope host
+identify imagine improve include inherit injure install intend invest invite join jog jump kayak
 knit land last launch learn like listen live look love maintain manage marry mentor mind miss move
-name need negotiate notice offer open order organise organize owe own pack paint park participate pass
-perform photograph pick pitch plan plant play practice practise prefer prepare present produce promise promote
-propose publish pull purchase pursue raise reach realise realize receive recommend record recover redeem reduce
-register relax release relocate remember renew renovate repair replace research resign rescue
-retire return review row sail save schedule score search serve share shop show sign ski
-skip smoke snowboard solve sprain start stay stop stream struggle study submit subscribe suffer
-suggest support surf switch talk tend thank tour track train transfer travel treat try turn
-type upgrade use view visit volunteer vote wait walk want wash watch weigh wish wonder work worry wrap yearn
+name need negotiate notice offer open order organise organize owe own pack paint park participate
+pass perform photograph pick pitch plan plant play practice practise prefer prepare present produce
+promise promote propose publish pull purchase pursue raise reach realise realize receive recommend
+record recover redeem reduce register relax release relocate remember renew renovate repair replace
+research resign rescue retire return review row sail save schedule score search serve share shop
+show sign ski skip smoke snowboard solve sprain start stay stop stream struggle study submit
+subscribe suffer suggest support surf switch talk tend thank tour track train transfer travel treat
+try turn type upgrade use view visit volunteer vote wait walk want wash watch weigh wish wonder work
+worry wrap yearn
 """
 
 
@@ -47,46 +53,9 @@ def _s(verb: str) -> str:
     return verb + "s"
 
 
-_DOUBLED = frozenset(
-    [
-        "babysit",
-        "begin",
-        "bet",
-        "cut",
-        "dig",
-        "drop",
-        "enrol",
-        "forget",
-        "get",
-        "hit",
-        "jog",
-        "knit",
-        "let",
-        "plan",
-        "prefer",
-        "put",
-        "quit",
-        "refer",
-        "rub",
-        "run",
-        "set",
-        "shed",
-        "ship",
-        "shop",
-        "shut",
-        "sit",
-        "ski",
-        "skip",
-        "split",
-        "stop",
-        "swim",
-        "ship",
-        "tap",
-        "trip",
-        "win",
-        "wrap",
-        "chat",
-    ]
+_DOUBLED = listed(
+    "babysit begin bet cut dig drop enrol forget get hit jog knit let plan prefer put quit refer rub "
+    "run set shed ship shop shut sit ski skip split stop swim ship tap trip win wrap chat"
 )
 
 
@@ -124,28 +93,18 @@ def _fill() -> None:
 
 
 _fill()
-ALIKE = frozenset(
-    [
-        "read",
-        "put",
-        "set",
-        "cut",
-        "hit",
-        "let",
-        "quit",
-        "cost",
-        "hurt",
-        "shut",
-        "split",
-        "spread",
-        "bet",
-        "shed",
-    ]
-)
+ALIKE = listed("read put set cut hit let quit cost hurt shut split spread bet shed")
 """Past and present look the same. Of these only "read" is more often said of a habit."""
 
-_NO_ING = frozenset(["king", "thing", "nothing", "something", "anything", "everything", "interesting", "amazing", "exciting", "boring", "morning", "evening", "string", "spring", "ring", "wing", "sibling", "wedding", "bring", "sing", "during", "willing", "darling", "outgoing", "easygoing"])  # fmt: skip
-_NO_PAST = frozenset(["need", "feed", "speed", "bleed", "breed", "exceed", "succeed", "proceed", "embed", "indeed", "bed", "red", "shed", "weed", "seed", "deed", "hundred", "sacred", "excited", "interested", "bored", "tired", "worried", "concerned"])  # fmt: skip
+_NO_ING = listed(
+    "king thing nothing something anything everything interesting amazing exciting boring morning "
+    "evening string spring ring wing sibling wedding bring sing during willing darling outgoing "
+    "easygoing"
+)
+_NO_PAST = listed(
+    "need feed speed bleed breed exceed succeed proceed embed indeed bed red shed weed seed deed "
+    "hundred sacred excited interested bored tired worried concerned"
+)
 
 
 def third(verb: str) -> str:
@@ -180,4 +139,7 @@ def is_finite(word: str) -> bool:
     return word in S_FORM or word in _MODALS or is_past(word)
 
 
-_MODALS = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "won't", "can", "can't", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't", "doesn't", "don't", "didn't", "does", "do", "did"])  # fmt: skip
+_MODALS = listed(
+    "is are was were has have had will won't can can't isn't aren't wasn't weren't hasn't haven't "
+    "doesn't don't didn't does do did"
+)

@@ -5,85 +5,28 @@ from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from recollect.mine.rules.wordlist import listed
 from recollect.text.times import TimePhrase, time_phrases
 
 _DIGIT = re.compile(r"\d")
-_WORDS = frozenset(
-    [
-        "yesterday",
-        "today",
-        "tonight",
-        "tomorrow",
-        "last",
-        "next",
-        "this",
-        "past",
-        "coming",
-        "ago",
-        "since",
-        "weekend",
-        "few",
-        "couple",
-        "spring",
-        "summer",
-        "autumn",
-        "fall",
-        "winter",
-        "christmas",
-        "halloween",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sept",
-        "sep",
-        "oct",
-        "nov",
-        "dec",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mon",
-        "tue",
-        "tues",
-        "wed",
-        "thu",
-        "thurs",
-        "fri",
-        "sat",
-        "sun",
-        "in",
-        "week",
-        "month",
-        "year",
-    ]
+_WORDS = listed(
+    "yesterday today tonight tomorrow last next this past coming ago since weekend few couple spring "
+    "summer autumn fall winter christmas halloween january february march april may june july august "
+    "september october november december jan feb mar apr jun jul aug sept sep oct nov dec monday "
+    "tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun in week "
+    "month year"
 )
-_ORDINALS = {word: number for number, word in enumerate(
-    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"], start=1)}  # fmt: skip
-_ORDINAL = re.compile(r"\b(?:the )?(%s) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))" % "|".join(_ORDINALS),
-                      re.IGNORECASE)  # fmt: skip
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
+_ORDINAL = re.compile(
+    rf"\b(?:the )?({'|'.join(_ORDINALS)}) of (?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FREQUENCY = re.compile(r"\b(?:every|each|per|most|once|twice|times)\b[^,]{0,12}$", re.IGNORECASE)
-_WEEKDAYS = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
+_WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 _ALONE = re.compile(r"\W*$|[,.;]|\s(?:morning|afternoon|evening|night|at|for|with|in)\b")
 _SUFFIX = {1: "st", 2: "nd", 3: "rd"}
 
@@ -111,8 +54,11 @@ def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
     ):
         return When(None, None, text)
     text = _ORDINAL.sub(lambda found: f"the {_numbered(found[1])} of ", text)
-    phrases = [p for p in time_phrases(text, now, zone, forward=forward)
-               if not p.soft and (p.since or p.until) and not _recurs(text, p)]  # fmt: skip
+    phrases = [
+        p
+        for p in time_phrases(text, now, zone, forward=forward)
+        if not p.soft and (p.since or p.until) and not _recurs(text, p)
+    ]
     if not phrases:
         return When(None, None, text)
     first = min(phrases, key=_width)
@@ -138,7 +84,7 @@ def _width(phrase: TimePhrase) -> timedelta:
 
 
 def _numbered(word: str) -> str:
-    number = _ORDINALS[word.lower()]
+    number = _ORDINALS.index(word.lower()) + 1
     return f"{number}{_SUFFIX.get(number, 'th')}"
 
 

@@ -5,30 +5,79 @@ import re
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules.grammar import Said
 from recollect.mine.rules.verbs import ING, lemma
+from recollect.mine.rules.wordlist import listed
 
-_TALK = frozenset(["guess", "suppose", "wish", "wonder", "mean", "understand", "agree", "appreciate", "thank", "apologise", "apologize", "bet", "doubt", "imagine", "assume", "believe", "suggest", "recommend", "explain", "ask", "say", "check", "note", "refer", "suspect", "reckon", "disagree", "confirm", "clarify", "promise", "figure", "swear", "look", "expect", "misread", "mistake", "realise", "realize"])  # fmt: skip
+_TALK = listed(
+    "guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt "
+    "imagine assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
+    "confirm clarify promise figure swear look expect misread mistake realise realize"
+)
 """Verbs of talking and thinking: what follows them is no fact, or not yet one."""
-LIFE = frozenset(["visit", "travel", "fly", "move", "attend", "start", "graduate", "marry", "meet", "arrive", "leave", "stay", "host", "celebrate", "learn", "study", "become", "buy", "adopt", "foster", "own", "live", "retire", "quit", "join", "run", "open", "launch", "go", "take", "teach", "relocate", "emigrate", "apply", "register", "volunteer", "compete", "perform", "speak", "renovate", "sell", "write", "build", "play", "return", "switch", "train", "work", "paint", "turn"])  # fmt: skip
+LIFE = listed(
+    "visit travel fly move attend start graduate marry meet arrive leave stay host celebrate learn "
+    "study become buy adopt foster own live retire quit join run open launch go take teach relocate "
+    "emigrate apply register volunteer compete perform speak renovate sell write build play return "
+    "switch train work paint turn"
+)
 """What people plan to do with their time; not with this answer."""
-_CAN = frozenset(["speak", "play", "swim", "spend", "afford", "drive", "cook", "ride", "sing", "dance", "ski", "eat", "drink", "stand", "have", "walk", "kneel", "sleep", "tolerate", "read", "bear", "digest", "use"])  # fmt: skip
+_CAN = listed(
+    "speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
+    "tolerate read bear digest use"
+)
 _IDLE_BEING = re.compile(
-    r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too )*(?:sure|sorry|glad|"
-    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open to|able|grateful|"
-    r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|unsure|excited to|"
-    r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|[\ue000-\ue040]|these|those|this|that|\w+ing|hearing|learning "
-    r"more|your)|in a hurry|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|that)|new to this|tempted|leaning|"
-    r"about to|inclined|intrigued|comfortable with|drawn to|flexible|an? \w+ \w+ (?:group|family|couple)|familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
-    r"concerned that|worried that|a bit|hesitant|convinced|pleased|looking forward|trying|talking|having trouble|going to "
+    r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too "
+    r")*(?:sure|sorry|glad|"
+    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open "
+    r"to|able|grateful|"
+    r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|"
+    r"unsure|excited to|"
+    r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|[\ue000-\ue040]|these|those|"
+    r"this|that|\w+ing|hearing|learning "
+    r"more|your)|in a hurry|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|that)|new to this|"
+    r"tempted|leaning|"
+    r"about to|inclined|intrigued|comfortable with|drawn to|flexible|an? \w+ \w+ (?:group|family|couple)|"
+    r"familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
+    r"concerned that|worried that|a bit|hesitant|convinced|pleased|looking forward|trying|talking|having "
+    r"trouble|going to "
     r"(?:try|check|look|see|use|need|make|give|start with|do|have to|go with)|wondering|thinking)\b",
     re.IGNORECASE,
 )
-_VAGUE_START = frozenset(["it", "that", "them", "so", "this", "these", "those", "him", "one", "ones", "something", "anything", "everything", "nothing", "what", "how", "why", "which", "whatever", "there", "all", "both"])  # fmt: skip
-_ONGOING = frozenset(["try", "look", "hope", "ask", "talk", "refer", "wonder", "search", "have", "see", "think", "consider", "feel", "want", "need", "lean", "aim", "struggle", "expect", "find", "focus", "get"])  # fmt: skip
-_OF_THIS_TALK = re.compile(r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
-                           r"option|approach)|your|it|that|these|those|into account)\b", re.IGNORECASE)  # fmt: skip
+_VAGUE_START = listed(
+    "it that them so this these those him one ones something anything everything nothing what how why "
+    "which whatever there all both"
+)
+_ONGOING = listed(
+    "try look hope ask talk refer wonder search have see think consider feel want need lean aim "
+    "struggle expect find focus"
+)
+_PERCEIVED = listed("see hear notice find feel remember forget decide tell help let")
+_LIKED_HERE = re.compile(
+    r"the (?:idea|sound|way|suggestion|fact)\b|how |to (?:see|know)\b|the [a-z]+(?: [a-z]+)?$"
+)
+_IDLE_START = {
+    "have": re.compile(
+        r"(?:a|some|a few|the same|one|another|no)? ?(?:questions?|idea|feeling|problem|trouble|fun|hard "
+        r"time|good "
+        r"idea|great time|heard|look|same)\b"
+    ),
+    "go": re.compile(r"(?:with|ahead|for the|through the|over)\b"),
+    "like": _LIKED_HERE,
+    "love": _LIKED_HERE,
+    "mention": re.compile(""),
+    "come": re.compile(r"(?:up with|across)\b"),
+    "plan": re.compile(r"(?:on using|to use|on trying)\b"),
+}
+"""What starts so is about this talk, or says nothing."""
+_OF_THIS_TALK = re.compile(
+    r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
+    r"option|approach)|your|it|that|these|those|into account)\b",
+    re.IGNORECASE,
+)
 _WANTED = re.compile(r"to (?:\w+ly )?(?P<verb>\w+)")
-_NEEDED = re.compile(r"(?:some |a little |any |a bit of |more )?(?:help|advice|assistance|ideas?|suggestions?|information|"
-                     r"info|recommendations?|more|to|it|that|them|guidance|tips|your|someone|something|this)\b")  # fmt: skip
+_NEEDED = re.compile(
+    r"(?:some |a little |any |a bit of |more )?(?:help|advice|assistance|ideas?|suggestions?|information|"
+    r"info|recommendations?|more|to|it|that|them|guidance|tips|your|someone|something|this)\b"
+)
 _THOUGHT = re.compile(r"(?:of|about) (?P<verb>\w+ing)\b")
 _KNOWN = re.compile(r"[A-Z]|how to|a (?:bit|little) (?:of )?[A-Z]|some [A-Z]")
 _PRONOUN_OBJECT = re.compile(r"\b(?:it|them|that one|those ones|him|her|he|she|they|there|then)\b")
@@ -76,61 +125,41 @@ def _wished(said: Said) -> bool:
 
 
 def _plain(said: Said, dated: bool) -> bool:
-    verb, rest = said.verb, said.rest
-    low = rest.lower()
-    match verb:
+    """Said without a helping verb that weakens it."""
+    low = said.rest.lower()
+    match said.verb:
         case "be":
-            idle = _IDLE_BEING.match(rest)
-            return bool(rest) and idle is None and not (said.negated and low.startswith("a "))
-        case "think":
-            thought = _THOUGHT.match(rest)
-            return said.form == "ing" and thought is not None and ING.get(thought["verb"], "") in LIFE
-        case "consider":
-            return said.form == "ing" and lemma(rest.split(" ")[0]) in LIFE
-        case "hope":
-            return (wanted := _WANTED.match(rest)) is not None and wanted["verb"] in LIFE
-        case "want":
-            wanted = _WANTED.match(rest)
-            return wanted["verb"] in LIFE if wanted else False
+            return (
+                bool(low) and _IDLE_BEING.match(low) is None and not (said.negated and low.startswith("a "))
+            )
+        case "think" | "consider" | "hope" | "want":
+            return _intended(said)
         case "need":
             return dated or _NEEDED.match(low) is None
         case "know":
-            return not said.negated and _KNOWN.match(rest) is not None
-        case (
-            "see"
-            | "hear"
-            | "notice"
-            | "find"
-            | "feel"
-            | "remember"
-            | "forget"
-            | "decide"
-            | "tell"
-            | "help"
-            | "let"
-        ):
+            return not said.negated and _KNOWN.match(said.rest) is not None
+        case _ if said.verb in _PERCEIVED:
             return _perceived(said, dated)
         case "try":
             return said.form == "past" and not low.startswith("to ")
-        case "have" if said.form in ("base", "past") and low.startswith(("to ", "a question", "a few questions", "no idea",
-                                         "trouble", "a feeling", "some questions", "the same", "heard", "an idea",
-                                         "a hard time", "a good idea", "no problem", "fun", "a great time")):  # fmt: skip
-            return low.startswith("to ") and (dated or low.split(" ")[1] in LIFE | {"drive"})
-        case "go" if low.startswith(("with ", "ahead", "for the", "through the", "over ")):
-            return False
-        case "like" | "love" if said.form == "base" and re.fullmatch(r"the [a-z]+(?: [a-z]+)?", rest):
-            return False  # something in the answer before
-        case "mention" | "like" | "love" if low.startswith(("the idea", "the sound", "how ", "the way", "the suggestion", "to see",
-                                                             "the fact", "to know")):  # fmt: skip
-            return False
-        case "mention" | "come" | "plan" if low.startswith(
-            ("up with", "across", "that", "on using", "to use", "on trying")
-        ):
-            return False
+        case "have" if low.startswith("to ") and said.form in ("base", "past"):
+            return dated or low.split(" ")[1] in LIFE | {"drive"}
         case _:
-            return not (
-                said.form == "ing" and said.aux == "am" and verb in _ONGOING and not dated and verb != "get"
-            )
+            idle = _IDLE_START.get(said.verb)
+            if idle is not None and idle.match(low):
+                return False
+            return dated or not (said.form == "ing" and said.aux == "am" and said.verb in _ONGOING)
+
+
+def _intended(said: Said) -> bool:
+    """Thoughts and wishes about one's life, not about this answer."""
+    if said.verb == "think":
+        thought = _THOUGHT.match(said.rest)
+        return said.form == "ing" and thought is not None and ING.get(thought["verb"], "") in LIFE
+    if said.verb == "consider":
+        return said.form == "ing" and lemma(said.rest.split(" ")[0]) in LIFE
+    wanted = _WANTED.match(said.rest)
+    return wanted is not None and wanted["verb"] in LIFE
 
 
 def _perceived(said: Said, dated: bool) -> bool:

@@ -1,0 +1,217 @@
+"""What a user lets the assistant know of its answers: too long, wrong, just right, never do that again."""
+
+import re
+from typing import NamedTuple
+
+from recollect.mine.extracted import USER, Claim
+from recollect.mine.rules.grammar import retold
+from recollect.mine.rules.statements import LENGTH_LIMIT, told_sentences
+
+_I = re.IGNORECASE
+_SENTENCES = 8
+_LONGEST = 200
+
+
+class Wish(NamedTuple):
+    """How answers are wanted, whichever words asked for it."""
+
+    pattern: re.Pattern[str]
+    content: str
+    attribute: str
+    value: str
+
+
+_ANSWERS = (
+    r"(?:your |the |all )?(?:answers?|repl(?:y|ies)|responses?|messages?|explanations?|summar(?:y|ies))"
+)
+_WISHES = (
+    Wish(
+        re.compile(
+            rf"\b(?:be|more) (?:more )?(?:concise|brief|succinct)\b|\bkeep (?:it|{_ANSWERS}) (?:short|"
+            rf"brief|concise)|\bless "
+            rf"(?:verbose|wordy)|\b(?:shorter|briefer) {_ANSWERS}|\bshort {_ANSWERS}",
+            _I,
+        ),
+        "{user} prefers shorter answers.",
+        "answer length",
+        "short",
+    ),
+    Wish(
+        re.compile(
+            rf"\b(?:be|give) (?:me )?more (?:detail(?:ed|s)?|thorough)\b(?! (?:about|on|of))|\b(?:longer|"
+            rf"more detailed) {_ANSWERS}"
+            r"|\bin more (?:detail|depth) (?:next time|from now on|in future)|\bprefer detailed\b",
+            _I,
+        ),
+        "{user} prefers detailed answers.",
+        "answer length",
+        "detailed",
+    ),
+    Wish(
+        re.compile(
+            r"\b(?:don't|do not|no|stop|without|never) (?:use |using |give me |the )?(?:so many |more "
+            r")?bullet(?:ed)?(?: points?| "
+            r"lists?|s)\b",
+            _I,
+        ),
+        "{user} prefers answers without bullet points.",
+        "bullet points",
+        "no",
+    ),
+    Wish(
+        re.compile(r"^(?:please )?(?:always )?use bullet(?: points|s)\b|\bprefer bullet", _I),
+        "{user} prefers answers with bullet points.",
+        "bullet points",
+        "yes",
+    ),
+    Wish(
+        re.compile(
+            r"\b(?:don't|do not|no|stop|without|never) (?:use |using |more )?(?:so many )?emojis?\b", _I
+        ),
+        "{user} prefers answers without emojis.",
+        "emojis",
+        "no",
+    ),
+    Wish(
+        re.compile(
+            r"\b(?:simpler|plain) (?:words|terms|language|english)\b|\bless (?:technical|jargon)|\bno "
+            r"jargon\b",
+            _I,
+        ),
+        "{user} prefers answers in plain words.",
+        "answer style",
+        "plain",
+    ),
+)
+_LANGUAGE = re.compile(
+    r"\b(?:answer|reply|respond|write|speak|talk)(?: to me)? (?:only |always )?in (?P<what>English|French|"
+    r"German|"
+    r"Spanish|Italian|Portuguese|Dutch|Polish|Swedish|Japanese|Chinese|Korean|Russian|Arabic|Hindi|"
+    r"Turkish)\b(?! (?:and|or) )"
+)
+_STANDING = re.compile(
+    r"(?:please |can you |could you )*(?:always|from now on,?) (?P<what>(?:use|give|show|cite|include|"
+    r"answer|check|ask|"
+    r"add|write|tell|start|reply|call|put)\b[^?]{4,160}?)(?:,? (?:because|since|as|so) .*|, (?=I\b).*)?$",
+    _I,
+)
+_TOO = re.compile(
+    r"(?:(?:oh|no|hm+|well|ugh|sorry|ok)[,!.]* )*(?:(?:that|this|it)(?:'s| is| was)|your (?:answer|reply|"
+    r"summary|"
+    r"response) (?:is|was)|(?P<bare>))?(?: ?(?:way|a bit|a little|far|much|still|just))* ?too "
+    r"(?P<how>(?:long|short|"
+    r"formal|casual|technical|vague|generic|wordy|verbose|complicated|complex|simple|basic|detailed|brief|"
+    r"stiff|"
+    r"general|harsh|salesy|enthusiastic|cheerful|much\b[^.!?]{0,60}|"
+    r"many\b[^.!?]{0,60}))(?P<rest>[^.!?]{0,100})",
+    _I,
+)
+_WRONG = re.compile(
+    r"\byou(?:'ve| have)? (?:got (?:that|it|this) (?:all )?wrong|misunderstood|made a mistake|forgot|"
+    r"ignored|missed|"
+    r"mixed up|made (?:that|this) up|keep (?!up)\w+ing)\b[^.!?]{0,120}|\bthat(?:'s| is| was) not what i "
+    r"(?:asked|"
+    r"wanted|meant)[^.!?]{0,80}|\byour (?:answer|code|solution) (?:was|is) (?:wrong|incorrect)[^.!?]{0,80}",
+    _I,
+)
+_ASKED = re.compile(r"\bi (?:asked|told) you (?:not )?to (?P<what>[^.!?]{3,160})", _I)
+_DONT = re.compile(
+    r"(?:please,? |and |so |no,? |next time,? |in future,? )*(?:don't|do not|never|stop) "
+    r"(?P<what>(?!worry|get me|mind|think|"
+    r"know|forget|hesitate|need|have|want|be (?:shy|sorry|afraid)|understand|see|bother|like|"
+    r"you\b)[^?]{4,160})$",
+    _I,
+)
+_NEXT_TIME = re.compile(
+    r"(?:please,? )?(?P<what>[^?]{6,160}?)(?:,? (?:next time|from now on|in (?:the )?future|going "
+    r"forward))\b",
+    _I,
+)
+_ALWAYS = re.compile(
+    r"(?:please |from now on,? |in future,? |next time,? |can you |could you )+(?:always "
+    r")?(?P<what>(?:check|use|show|cite|"
+    r"include|start|answer|explain|ask|verify|double-check|mention|add|avoid|keep|stick|give|skip|"
+    r"tell)\b[^?]{4,160})"
+    r"$|always (?P<also>(?:use|give|show|cite|include|answer|check|ask|add|write)\b[^?]{4,160})$",
+    _I,
+)
+_PRAISED = re.compile(
+    r"\b(?:exactly|just) what i (?:needed|wanted|was looking for)\b[^.?]{0,120}|\b(?:the|that|your) "
+    r"(?P<what>table|list|"
+    r"summary|breakdown|format|diagram|examples?|step-by-step|analogy|comparison|outline|explanation|chart|"
+    r"structure|short version) (?:helped|was (?:great|perfect|helpful|clear)|is (?:great|perfect|clear)|made "
+    r"(?:it|things) clear|worked)\b[^.?]{0,80}|\b(?:i )?(?:love|loved|liked) (?:how you|the way you|the|"
+    r"your) "
+    r"(?:short |long |clear )?(?:list|summary|table|format|tone|breakdown|examples?|structure|level of "
+    r"detail)"
+    r"\b[^.?]{0,80}",
+    _I,
+)
+_FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|code|function)\b", _I)
+
+
+def feedback(text: str, turn: str, user: str, answered: bool) -> list[Claim]:
+    """Lessons about answers. What is only said of the answer before counts where there was one."""
+    found: list[Claim] = []
+    for sentence in told_sentences(text)[:_SENTENCES]:
+        if len(sentence) > LENGTH_LIMIT:
+            continue
+        lesson = _wished(sentence, user) or (_judged(sentence, user) if answered else None)
+        if lesson is not None:
+            content, attribute, value = lesson
+            found.append(
+                Claim(
+                    content=content,
+                    turns=(turn,),
+                    kind="reflection",
+                    subject=user if user != "The user" else USER,
+                    attribute=attribute,
+                    value=value,
+                    single=bool(attribute),
+                    preference=True,
+                )
+            )
+    return found
+
+
+def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
+    """Wishes that hold for answers to come."""
+    if sentence.endswith("?") and not re.match(
+        r"(?:can|could|would|will) you (?:please )?(?:be more|keep your|use shorter)", sentence, _I
+    ):
+        return None
+    for wish in _WISHES:
+        if wish.pattern.search(sentence):
+            return wish.content.format(user=user), wish.attribute, wish.value
+    if found := _STANDING.match(sentence):
+        return f"{user} wants the assistant to always {_to_assistant(found['what'])}.", "", ""
+    if found := _LANGUAGE.search(sentence):
+        return f"{user} prefers answers in {found['what']}.", "answer language", found["what"].lower()
+    return None
+
+
+def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
+    """What was wrong with the answer before, or right."""
+    if (found := _TOO.match(sentence)) and not re.search(
+        r"\btoo (?:much|many) (?:work|money|time)\b", sentence
+    ):
+        return f"{user} found the answer too {retold(found['how'] + found['rest']).strip()}.", "", ""
+    if found := _ASKED.search(sentence):
+        return f"{user} had asked the assistant to {_to_assistant(found['what'])}.", "", ""
+    if found := _WRONG.search(sentence):
+        return f"{user} said of the answer: {_to_assistant(found.group())}.", "", ""
+    if found := _DONT.match(sentence):
+        return f"{user} does not want the assistant to {_to_assistant(found['what'])}.", "", ""
+    if found := _ALWAYS.match(sentence):
+        return f"{user} wants the assistant to {_to_assistant(found['what'] or found['also'])}.", "", ""
+    if (found := _NEXT_TIME.match(sentence)) and not re.match(r"(?:i|i'll|we|my)\b", sentence, _I):
+        return f"{user} wants for next time: {_to_assistant(found['what'])}.", "", ""
+    if found := _PRAISED.search(sentence):
+        return f"{user} liked the answer: {_to_assistant(found.group())}.", "", ""
+    return None
+
+
+def _to_assistant(text: str) -> str:
+    """With the speaker as they and whom they speak to as the assistant."""
+    text = re.sub(r"\byour\b", "its", text.strip(" .!,")[:_LONGEST])
+    return re.sub(r"\byou(?:'ve|'re)?\b", "it", retold(text))
