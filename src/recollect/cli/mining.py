@@ -24,7 +24,7 @@ _COUNTS = ("turns", "added", "reinforced", "superseded")
 @command(app, "recollect mine", "recollect mine march-15", "recollect mine --json")
 def mine(
     here: Here,
-    conversation: Annotated[
+    which: Annotated[
         str | None, typer.Argument(metavar="CONVERSATION", help="Only this one. Default: all that wait.")
     ] = None,
 ) -> None:
@@ -33,16 +33,16 @@ def mine(
     The background does this by itself. Doing it twice changes nothing.
     """
     with here.stored() as stored:
-        done = stored.mine(conversation, progress=lambda turns: here.progress("Mining", turns))
-    rows = [
-        (m.conversation, *(f"{getattr(m, name):,}" for name in _COUNTS), m.problem or m.way) for m in done
-    ]
+        wanted = which or here.options.conversation
+        done = stored.mine(wanted, progress=lambda turns: here.progress("Mining", turns))
 
     def tell() -> None:
         if not any(m.turns or m.problem for m in done):
             here.note("There is nothing new to mine.")
-        else:
-            output.table(("conversation", *_COUNTS, "by"), rows)
+            return
+        counted = ([f"{getattr(m, name):,}" for name in _COUNTS] for m in done)
+        rows = [(m.conversation, *row, m.problem or m.way) for m, row in zip(done, counted, strict=True)]
+        output.table(("conversation", *_COUNTS, "by"), rows)
 
     here.answer({"mined": [output.plain(m) for m in done]}, tell)
     if any(m.problem for m in done):
@@ -52,14 +52,14 @@ def mine(
 @command(app, "recollect unmine march-15", "recollect mine march-15")
 def unmine(
     here: Here,
-    conversation: Annotated[str, typer.Argument(metavar="CONVERSATION", help="Whose knowledge is undone.")],
+    which: Annotated[str, typer.Argument(metavar="CONVERSATION", help="Whose knowledge is undone.")],
 ) -> None:
     """Undo what was mined from a conversation; its turns stay, and it is mined again on demand only.
 
     What other conversations say too keeps those sources, and what was corrected here holds again.
     """
     with here.stored() as stored:
-        gone = stored.unmine(conversation)
+        gone = stored.unmine(which)
     rows = [(kind, f"{count:,}") for kind, count in gone.counts.items()]
     here.answer({"unmined": dict(gone.counts)}, lambda: output.table(("undone", ""), rows))
 

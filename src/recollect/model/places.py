@@ -64,21 +64,22 @@ def beginnings(indexes: Iterable[int]) -> dict[str, list[int]]:
 
 def parse(text: str) -> Pointer:
     """The pointer as people and models write it: with or without the §, in any case, with spaces."""
-    wing, room, mark, number = _read(text)
-    if room is None or number is None or mark != "D":
+    place = read_place(text)
+    if not isinstance(place, Pointer):
         raise Invalid(f"{_short(text)} is no pointer to a drawer; one looks like § W-042/R-11/D-007.")
-    return Pointer(wing, room, number)
+    return place
 
 
 def parse_place(text: str) -> Opened:
     """A wing, a room or a closet."""
-    wing, room, mark, number = _read(text)
-    if mark == "D":
+    place = read_place(text)
+    if isinstance(place, Pointer):
         raise Invalid(f"{_short(text)} is a drawer, in which there is nothing but its turn.")
-    return Opened(wing, room, number)
+    return place
 
 
-def _read(text: str) -> tuple[int, int | None, str, int | None]:
+def read_place(text: str) -> Pointer | Opened:
+    """Any place."""
     found = _PLACE.fullmatch(text) if isinstance(text, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     wing, room, mark, last = found.groups() if found else (None, None, None, None)
     numbers = [int(part) for part in (wing, room, last) if part is not None]
@@ -87,7 +88,7 @@ def _read(text: str) -> tuple[int, int | None, str, int | None]:
             f"{_short(text)} is no place in the palace; places look like W-042, W-042/R-11, W-042/R-11/C-2 "
             "and § W-042/R-11/D-007."
         )
-    return numbers[0], numbers[1] if room else None, (mark or "").upper(), numbers[2] if last else None
+    return Pointer(*numbers) if mark in ("D", "d") else Opened(*numbers)
 
 
 def _short(text: object) -> str:
