@@ -81,7 +81,7 @@ def own_steps(text: str, turn: str, owner: str) -> Claim | None:
 def answered_steps(
     question: str, answer: str, turns: tuple[str, str], owner: str, worked: bool
 ) -> Claim | None:
-    """Steps that an assistant gave when asked how; without numbers only where the user says that it worked."""
+    """Steps that an assistant gave when asked how; without numbers only if the user says that it worked."""
     asked = _HOW.search(question, 0, TEXT_LIMIT)
     if asked is None:
         return None

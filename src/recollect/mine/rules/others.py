@@ -166,7 +166,7 @@ def _named(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> boo
 
 
 def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
-    """What happens to the speaker and around them: crowds stress me out, there are two bikes in our garage."""
+    """What happens around the speaker: crowds stress me out, there are two bikes in our garage."""
     text = trimmed(text)
     words = text.split(" ")
     first = words[0].lower()

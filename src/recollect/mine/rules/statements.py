@@ -1,5 +1,5 @@
-"""What in a turn its speaker states, cut into clauses: without code, quotes and pasted text, without questions
-and suppositions."""
+"""What in a turn its speaker states, cut into clauses: without code, quotes and pasted text, without
+questions and suppositions."""
 
 import re
 from collections.abc import Iterator
@@ -104,7 +104,7 @@ _TIME_FIRST = re.compile(
 )
 _COLON = re.compile(
     r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note|"
-    r"resolution|goal|news|reason): "
+    r"resolution|goal|news|character|reason): "
     r"(?=(?:I|my|we|our)\b)",
     re.IGNORECASE,
 )
