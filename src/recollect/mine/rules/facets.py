@@ -127,7 +127,7 @@ def _having(said: Said) -> Facet:
         return Facet("allergy", value(found[1] or found[2]), denies=denies)
     if said.verb == "have" and said.form == "past":
         return NONE
-    if said.verb in ("keep", "get") and not denies and not _A_THING.match(rest):
+    if said.verb in ("keep", "get", "drive") and not denies and not _A_THING.match(rest):
         return NONE
     return _owned(said, denies)
 

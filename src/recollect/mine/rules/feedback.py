@@ -5,9 +5,30 @@ from typing import NamedTuple
 
 from recollect.mine.extracted import USER, Claim
 from recollect.mine.rules.grammar import retold
-from recollect.mine.rules.statements import LENGTH_LIMIT, told_sentences
+from recollect.mine.rules.statements import LENGTH_LIMIT, Told
 
 _I = re.IGNORECASE
+_WISH_HINTS = (
+    *("concise", "brief", "succinct", "short", "verbose", "wordy", "detail", "thorough", "longer", "bullet"),
+    *("emoji", "simpler", "plain", "technical", "jargon", "always", "from now on", " in "),
+)
+_JUDGED_HINTS = (
+    *(
+        "too ",
+        "wrong",
+        " you ",
+        "you ",
+        "don't",
+        "do not",
+        "never",
+        "stop",
+        "next time",
+        "from now on",
+        "future",
+    ),
+    *("going forward", "please", "what i ", "love", "liked", "helped", "was ", "is ", "made ", "worked"),
+)
+"""Letters without which no pattern of the kind need be looked for."""
 _SENTENCES = 8
 _LONGEST = 200
 
@@ -150,13 +171,16 @@ _PRAISED = re.compile(
 _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|code|function)\b", _I)
 
 
-def feedback(text: str, turn: str, user: str, answered: bool) -> list[Claim]:
+def feedback(told: Told, turn: str, user: str, answered: bool) -> list[Claim]:
     """Lessons about answers. What is only said of the answer before counts where there was one."""
     found: list[Claim] = []
-    for sentence in told_sentences(text)[:_SENTENCES]:
+    for sentence in told.sentences[:_SENTENCES]:
         if len(sentence) > LENGTH_LIMIT:
             continue
-        lesson = _wished(sentence, user) or (_judged(sentence, user) if answered else None)
+        low = sentence.lower()
+        lesson = _wished(sentence, user) if any(hint in low for hint in _WISH_HINTS) else None
+        if lesson is None and answered and any(hint in low for hint in _JUDGED_HINTS):
+            lesson = _judged(sentence, user)
         if lesson is not None:
             content, attribute, value = lesson
             found.append(
@@ -192,6 +216,8 @@ def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
 
 def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
     """What was wrong with the answer before, or right."""
+    if sentence.endswith("?"):
+        return None
     if (found := _TOO.match(sentence)) and not re.search(
         r"\btoo (?:much|many) (?:work|money|time)\b", sentence
     ):

@@ -69,7 +69,7 @@ _ADVERBS = listed(
 _PRONOUN = re.compile(
     r"(?<![\w'])(?:(?<!War )(?<!Type )(?<!Phase )(?<!Part )(?<!Act )(?<!Level )(I|[Ww]e)(?:'(m|ve|d|ll|"
     r"re)| (am|was|were|"
-    r"have|had|will))?|([Mm]y|[Oo]ur)|(me|us)|(mine|ours)|(myself|ourselves))(?![\w'])"
+    r"have|had|will))?|([Mm]y|[Oo]ur)|(me|us)|(mine|ours)|(myself|ourselves))(?![\w'-])"
 )
 _INNER = {
     "m": "they are",

@@ -13,7 +13,7 @@ from recollect.mine.rules.statements import Clause, Sentence, trimmed
 from recollect.mine.rules.telling import Teller, relate
 from recollect.mine.rules.tense import looks_ahead, tense_of
 from recollect.mine.rules.values import NONE, Facet, value
-from recollect.mine.rules.verbs import BASE, ING, S_FORM, is_finite, is_past
+from recollect.mine.rules.verbs import BASE, ING, S_FORM, is_past, is_verb
 from recollect.mine.rules.when import when
 from recollect.mine.rules.worth import is_vague
 from recollect.model.records import Tense
@@ -175,7 +175,7 @@ def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> No
     if first in COMMANDS or first in BASE or first in ING or _POINTS.match(text) or is_vague(text):
         return
     there = _THERE.match(text)
-    verb = next((word for word in words[1:9] if is_finite(word.lower()) or word.lower() in BASE), "")
+    verb = next((word for word in words[1:9] if is_verb(word.lower())), "")
     if not (there or verb):
         return
     past = is_past(verb.lower()) and verb.lower() not in BASE

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from recollect.mine.rules import markers as m
-from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST
+from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST, is_participle
 from recollect.mine.rules.wordlist import listed
 from recollect.text.sentences import sentences
 
@@ -63,6 +63,7 @@ _SLIPS = (
         r"\1n't",
     ),
     ("onna ", re.compile(r"\b([Gg])onna\b"), r"\1oing to"),
+    ("anna ", re.compile(r"\b([Ww])anna\b"), r"\1ant to"),
     ("otta ", re.compile(r"\b[Gg]otta\b"), r"have to"),
     ("hats ", re.compile(r"\b([Tt])hats\b"), r"\1hat's"),
     ("cannot", re.compile(r"\bcannot\b"), "can't"),
@@ -126,21 +127,37 @@ _PRESENT = listed("want need love like hate live work have would was")
 _COPULA = listed("am is are was were")
 
 
-def statements(text: str) -> Iterator[Sentence]:
+class Told(NamedTuple):
+    """What was typed in a turn: its sentences, with each quotation as one character."""
+
+    sentences: list[str]
+    quotes: tuple[str, ...]
+
+
+NOTHING = Told([], ())
+
+
+def read(text: str) -> Told:
+    """A turn without code, quotes and pasted text."""
+    typed = _typed(text)
+    if not typed or m.injects(typed):
+        return NOTHING
+    masked, quotes = _masked(typed)
+    return Told(_sentences(masked)[:SENTENCES_LIMIT], quotes)
+
+
+def statements(told: Told) -> Iterator[Sentence]:
     """The sentences of a turn in which its speaker states something."""
-    told = _told(text)
-    if not told or m.injects(told):
-        return
-    masked, quotes = _masked(told)
-    played, written = plays(told), m.writes(told)
-    for number, sentence in enumerate(_sentences(masked)):
-        if number >= SENTENCES_LIMIT or (played and plays(sentence)):
-            return
-        if written and m.writes(sentence):
-            return  # what follows is what is to be written
-        if not 4 < len(sentence) <= LENGTH_LIMIT or m.mocks(sentence) or _speaks_of_another(sentence, quotes):
+    for sentence in told.sentences:
+        if m.plays(sentence) or m.writes(sentence):
+            return  # what follows is played, or what is to be written
+        if (
+            not 4 < len(sentence) <= LENGTH_LIMIT
+            or m.mocks(sentence)
+            or _speaks_of_another(sentence, told.quotes)
+        ):
             continue
-        yield Sentence(tuple(_clauses(sentence)), quotes)
+        yield Sentence(tuple(_clauses(sentence)), told.quotes)
 
 
 def plays(text: str) -> bool:
@@ -152,7 +169,7 @@ def stops_playing(text: str) -> bool:
     return m.ends_play(text[:TEXT_LIMIT])
 
 
-def _told(text: str) -> str:
+def _typed(text: str) -> str:
     """What was typed rather than pasted."""
     text = _PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'")
     if "```" in text:
@@ -239,15 +256,11 @@ def _clauses(sentence: str) -> Iterator[Clause]:
 
 def _split(sentence: str) -> Iterator[Clause]:
     corrects = m.CORRECTS.match(sentence)
-    subject = ""
     for piece in _JOINT.split(_turned(sentence)):
         for part in _shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
             if clause is None:
                 continue
-            if subject and clause.text[:6].lower() == "never ":
-                clause = clause._replace(text=f"I've {clause.text}")
-            subject = clause.text
             if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
                 wrong = _WRONG.search(sentence) is not None
                 yield clause._replace(asked=True, corrects=clause.corrects or wrong)
@@ -303,7 +316,7 @@ def _clause(text: str, corrects: bool) -> Clause | None:
 
 def _with_subject(text: str) -> str:
     """ "Booked the ferry" is said of oneself."""
-    if text[:6].lower() == "never ":
+    if text[:6].lower() == "never " and is_participle(text[6:].split(" ", maxsplit=1)[0].lower()):
         return f"I've n{text[1:]}"
     if text[:5].lower() == "been ":
         return f"I've b{text[1:]}"
@@ -368,11 +381,3 @@ def trimmed(text: str) -> str:
             break
         text = shorter
     return text
-
-
-def told_sentences(text: str) -> list[str]:
-    """The sentences of a turn as they were typed, without code, quotes and pasted text."""
-    told = _told(text)
-    if not told or m.injects(told):
-        return []
-    return _sentences(_masked(told)[0])

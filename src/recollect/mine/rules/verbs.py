@@ -139,6 +139,11 @@ def is_finite(word: str) -> bool:
     return word in S_FORM or word in _MODALS or is_past(word)
 
 
+def is_verb(word: str) -> bool:
+    """Whether a word is a form of a known verb that a sentence can be built on."""
+    return word in S_FORM or word in PAST or word in BASE or word in _MODALS
+
+
 _MODALS = listed(
     "is are was were has have had will won't can can't isn't aren't wasn't weren't hasn't haven't "
     "doesn't don't didn't does do did"

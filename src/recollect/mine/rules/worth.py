@@ -69,8 +69,14 @@ _IDLE_START = {
 }
 """What starts so is about this talk, or says nothing."""
 _OF_THIS_TALK = re.compile(
-    r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
+    r"(?:with|by|ahead|searching|looking|researching|using|a break|for|from|off|through|over|a (?:closer "
+    r")?look|(?:some )?notes|the (?:\w+ )?(?:route|"
     r"option|approach)|your|it|that|these|those|into account)\b",
+    re.IGNORECASE,
+)
+_UNCOUNTED = re.compile(
+    r"(?:a (?:new |good |nice )?|another |the |two|three|four|five|six|\d+)(?:ones?)?(?: so far| recently|"
+    r" already| in\b|$)",
     re.IGNORECASE,
 )
 _WANTED = re.compile(r"to (?:\w+ly )?(?P<verb>\w+)")
@@ -87,7 +93,12 @@ def is_worth(said: Said, dated: bool) -> bool:
     """Whether a first-person clause says something of the speaker that will matter later."""
     verb, rest, aux = said.verb, said.rest, said.aux
     first = rest.split(" ", 1)[0].lower().rstrip(",.!")
-    if verb in _TALK or first in _VAGUE_START or lx.EMPTY_TALK.search(said.predicate):
+    if (
+        verb in _TALK
+        or first in _VAGUE_START
+        or _UNCOUNTED.match(rest)
+        or lx.EMPTY_TALK.search(said.predicate)
+    ):
         return False
     if not rest and not (said.negated or verb in ("smoke", "drink", "drive", "cook", "retire", "graduate")):
         return False
@@ -96,7 +107,7 @@ def is_worth(said: Said, dated: bool) -> bool:
     if aux in ("might", "may"):
         return verb in LIFE and bool(rest)
     if aux == "can":
-        return verb in _CAN
+        return verb in _CAN and (said.negated or verb not in ("have", "eat", "drink", "use", "read"))
     if aux in ("will", "going"):
         return (verb in LIFE and _OF_THIS_TALK.match(rest) is None) or (dated and verb != "do")
     return _plain(said, dated)
