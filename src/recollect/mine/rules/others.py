@@ -6,10 +6,11 @@ from dataclasses import replace
 from recollect.mine.extracted import Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.grammar import parsed, retold
 from recollect.mine.rules.markers import COMMANDS
-from recollect.mine.rules.statements import Clause, Sentence, trimmed
+from recollect.mine.rules.statements import Clause, Sentence
 from recollect.mine.rules.telling import Teller, relate
 from recollect.mine.rules.tense import looks_ahead, tense_of
 from recollect.mine.rules.values import NONE, Facet, value
@@ -35,7 +36,8 @@ _PERSONAL = re.compile(
     r"like)|(?:lives|works|hates|loves|likes|prefers) |turns \d|turned \d)"
 )
 _HAPPENING = re.compile(
-    r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|starts?|begins?|takes place|comes?|arrives?|opens?|ends?|"
+    r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|ha(?:s|ve)|starts?|begins?|takes place|comes?|arrives?|"
+    r"opens?|ends?|"
     r"leaves?|will)\b"
 )
 _TO_ME = re.compile(
@@ -58,6 +60,13 @@ _POINTS = re.compile(
 _HOME = re.compile(
     r"(?P<place>[A-Z][\w-]+) is (?:now )?(?:my )?home(?: now)?$|[Hh]ome is (?:now "
     r")?(?P<also>[A-Z][\w-]+)(?: now)?$"
+)
+_CALL_ME = re.compile(
+    r"(?:(?:[Pp]lease|[Jj]ust|[Yy]ou can|[Ee]veryone|[Ee]verybody|[Pp]eople|(?:[Mm]y )?[Ff]riends) "
+    r")*[Cc]alls? me ([A-Z]\w+)$"
+)
+_HAS_NO = re.compile(
+    r"(?:also )?no (pets|kids|children|siblings|car|allergies|partner|job)\b(?! for| to| in )", re.IGNORECASE
 )
 _SAYS = re.compile(
     r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b"
@@ -89,6 +98,18 @@ def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) ->
     elif found := _TO_ME.match(text):
         whom = p.Acquaintance(f"{teller.who.subject}'s {found['who'].lower()}", "", found["who"].lower(), "")
         of_third(teller, whom, found["rest"], clause, sentence)
+    elif found := _CALL_ME.match(text):
+        claim = Claim(
+            content=f"{teller.who.subject} is called {found[1]}", turns=(teller.turn,), subject=teller.subject
+        )
+        teller.finish(claim, Facet("name", found[1].lower(), True), clause, sentence)
+    elif found := _HAS_NO.match(text):
+        claim = Claim(
+            content=f"{teller.who.subject} has no {found[1].lower()}",
+            turns=(teller.turn,),
+            subject=teller.subject,
+        )
+        teller.finish(claim, Facet("has", found[1].lower(), denies=True), clause, sentence)
     elif found := _HOME.match(text):
         place = found["place"] or found["also"]
         facet = Facet("home", place.lower(), True, bond="LOCATED_IN", named=place, named_type="place")

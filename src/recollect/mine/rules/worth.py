@@ -10,7 +10,7 @@ from recollect.mine.rules.wordlist import listed
 _TALK = listed(
     "guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt "
     "imagine assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
-    "confirm clarify promise figure swear look expect misread mistake realise realize"
+    "confirm clarify promise figure swear look misread mistake realise realize"
 )
 """Verbs of talking and thinking: what follows them is no fact, or not yet one."""
 LIFE = listed(
@@ -33,7 +33,8 @@ _IDLE_BEING = re.compile(
     r"unsure|excited to|"
     r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|[\ue000-\ue040]|these|those|"
     r"this|that|\w+ing|hearing|learning "
-    r"more|your)|in a hurry|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|that)|new to this|"
+    r"more|your)|in a hurry|all ears|ears$|dying to|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|"
+    r"that)|new to this|"
     r"tempted|leaning|"
     r"about to|inclined|intrigued|comfortable with|drawn to|flexible|an? \w+ \w+ (?:group|family|couple)|"
     r"familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
@@ -48,8 +49,9 @@ _VAGUE_START = listed(
 )
 _ONGOING = listed(
     "try look hope ask talk refer wonder search have see think consider feel want need lean aim "
-    "struggle expect find focus"
+    "struggle find focus"
 )
+_EFFORTS = listed("cut lose quit stop save reduce conceive learn exercise eat drink sleep gain")
 _PERCEIVED = listed("see hear notice find feel remember forget decide tell help let")
 _LIKED_HERE = re.compile(
     r"the (?:idea|sound|way|suggestion|fact)\b|how |to (?:see|know)\b|the [a-z]+(?: [a-z]+)?$"
@@ -74,6 +76,13 @@ _OF_THIS_TALK = re.compile(
     r"option|approach)|your|it|that|these|those|into account)\b",
     re.IGNORECASE,
 )
+_COUNTED = listed("finish complete read have get buy make manage do watch try add")
+_AT_THE_SCREEN = re.compile(
+    r"\b(?:error|exception|traceback|stack ?trace|undefined|segfault|\w+exception|\w+error|the (?:script|"
+    r"code|command|"
+    r"button|link|function|output|tests?|build|logs?|terminal|console))\b",
+    re.IGNORECASE,
+)
 _UNCOUNTED = re.compile(
     r"(?:a (?:new |good |nice )?|another |the |two|three|four|five|six|\d+)(?:ones?)?(?: so far| recently|"
     r" already| in\b|$)",
@@ -96,7 +105,8 @@ def is_worth(said: Said, dated: bool) -> bool:
     if (
         verb in _TALK
         or first in _VAGUE_START
-        or _UNCOUNTED.match(rest)
+        or (verb in _COUNTED and _UNCOUNTED.match(rest))
+        or _AT_THE_SCREEN.search(rest)
         or lx.EMPTY_TALK.search(said.predicate)
     ):
         return False
@@ -127,6 +137,8 @@ def _wished(said: Said) -> bool:
             "run",
             "speak",
         }
+    if said.verb in ("take", "choose", "pick"):
+        return " over " in said.rest
     return (
         "rather" in said.adverbs
         or said.verb == "prefer"
@@ -141,7 +153,9 @@ def _plain(said: Said, dated: bool) -> bool:
     match said.verb:
         case "be":
             return (
-                bool(low) and _IDLE_BEING.match(low) is None and not (said.negated and low.startswith("a "))
+                bool(low)
+                and _IDLE_BEING.match(low) is None
+                and not (said.negated and low.startswith("a ") and " fan " not in low)
             )
         case "think" | "consider" | "hope" | "want":
             return _intended(said)
@@ -152,7 +166,9 @@ def _plain(said: Said, dated: bool) -> bool:
         case _ if said.verb in _PERCEIVED:
             return _perceived(said, dated)
         case "try":
-            return said.form == "past" and not low.startswith("to ")
+            if low.startswith("to "):
+                return low.split(" ")[1] in _EFFORTS
+            return said.form in ("past", "participle")
         case "have" if low.startswith("to ") and said.form in ("base", "past"):
             return dated or low.split(" ")[1] in LIFE | {"drive"}
         case _:
