@@ -2,6 +2,7 @@
 
 import re
 
+from recollect.mine.rules.grammar import is_adverb
 from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST, is_participle
 from recollect.mine.rules.wordlist import listed
 
@@ -41,7 +42,9 @@ _WITH = re.compile(
     r"[A-Z][a-z]+) and I (?=[a-z])"
 )
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
-_PRESENT = listed("want need love like hate live work have would was")
+_PRESENT = listed(
+    "want need love like hate live work have would was wear play speak teach own drive study go run"
+)
 _WITHOUT_BE = re.compile(
     r"(?:currently |originally |now )?(?:(?:not (?:really )?)?(?:an? )?(?:big |huge |massive )?(fan) of|"
     r"(born)|(living) in|(based) in|"
@@ -54,6 +57,7 @@ _WITHOUT_I = re.compile(
 _PARENT = re.compile(
     r"(?:mum|mom|dad|grandma|grandpa|granny|nana)(?:'s| [a-z]+s| is| was| has| [a-z]+ed)\b", re.IGNORECASE
 )
+_ELLIPTIC_ING = listed("starting moving flying going leaving planning thinking visiting hosting getting")
 _COPULA = listed("am is are was were")
 _TRIM = re.compile(
     r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
@@ -115,7 +119,7 @@ def with_subject(text: str) -> str:
     verb = first[1].lower()
     if (verb in PAST and verb not in ALIKE and verb not in _COPULA) or verb == "need":
         return f"I {text[0].lower()}{text[1:]}"
-    if verb in ING and first.start(1) == 0 and verb in ("starting", "moving", "flying", "going", "leaving"):
+    if verb in ING and first.start(1) == 0 and verb in _ELLIPTIC_ING:
         return f"I'm {text[0].lower()}{text[1:]}"
     return text
 
@@ -126,7 +130,7 @@ def shared(piece: str) -> list[str]:
         return [piece]
     subject, _, rest = piece.partition(" ")
     subject = subject.split("'")[0]
-    verb = rest.split(" ", 1)[0].lower()
+    verb = next((word for word in rest.lower().split(" ") if not is_adverb(word)), "")
     forms = (
         BASE
         if verb in BASE and verb not in ("have", "do")

@@ -20,11 +20,12 @@ def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
 
 
 injects = _marker(
-    "ignore|disregard|forget|overrid|note to|memory|a fact|<|system|you are now",
+    "access|rights|privileg|ignore|disregard|forget|overrid|note to|memory|a fact|<|system|you are now",
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|prompts?|rules|guidelines)\b"
     r"|\bnote to (?:the )?(?:assistant|ai|model)\b|\b(?:store|save) (?:this |that |it )?(?:in|to|as) "
     r"(?:your |a |the )?"
-    r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bsystem override\b",
+    r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bforget "
+    r"everything\b|\b(?:full|root|admin\w*|superuser) (?:access|rights|privileges)\b|\bsystem override\b",
 )
 plays = _marker(
     "role|pretend|practi|interview|i play|play |act |in character|s play|you are|you're|you will be|be my|"

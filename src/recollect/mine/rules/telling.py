@@ -111,7 +111,7 @@ class Teller:
         if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
             return
         facet = facet_of(said)
-        tense = tense_of(said, dated.since, self.at)
+        tense = tense_of(said, dated.since, self.at, dated.until)
         if facet.attribute == "former home":
             tense = Tense.PAST
         elif tense is Tense.PAST and facet.attribute in ("home", "employer") and not facet.denies:
@@ -201,6 +201,13 @@ class Teller:
         )
         if (named := p.KIN.match(text)) and "name" in (named["link"] or ""):
             return
+        if (
+            named
+            and p.is_name(named["name"])
+            and (met := self.circle.known.get(named["name"].replace("\ue0ff", ".")))
+        ):
+            of_third(self, met, text[named.end() :].strip(" ,"), clause, sentence)
+            return
         words = text.split(" ")
         at = next(
             (i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0
@@ -232,7 +239,9 @@ class Teller:
         ):
             return
         past = is_past(verb.lower())
-        yearly = re.search(r"\b(?:birthday|anniversary)\b", noun) is not None
+        yearly = (
+            re.search(r"\b(?:birthday|anniversary)\b", noun) is not None and _MONTH.search(rest) is not None
+        )
         plain = f"{verb} {retold(rest)}"
         dated = when(plain, self.at, self.zone, forward=not past)
         if yearly:
@@ -357,6 +366,7 @@ def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
+_MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d", re.IGNORECASE)
 _THING = re.compile(
     r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
 )
@@ -367,7 +377,8 @@ _OUR_ALL = re.compile(
 _IDLE_NOUN = re.compile(
     r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
     r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
-    r"impression|suggestion|request|code|text|prompt|character|problem|story|plan here|next "
+    r"impression|suggestion|request|code|text|prompt|character|query|regex|function|component|script|"
+    r"program|class|array|string|loop|problem|story|plan here|next "
     r"question)\b",
     re.IGNORECASE,
 )

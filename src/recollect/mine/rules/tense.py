@@ -13,6 +13,9 @@ _APPOINTED = re.compile(
     r"\b(?:appointment|meeting|interview|exam|test|flight|reservation|booking|call|check-?up|date)\b"
 )
 _INTENDED = frozenset(("think", "consider", "hope", "intend", "plan"))
+_ONCE = frozenset(
+    ("get", "marry", "fly", "travel", "visit", "move", "start", "leave", "graduate", "go", "see", "host")
+)
 _LASTING = frozenset(("be", "have", "live", "work", "know", "love", "own", "get", "go"))
 
 
@@ -27,7 +30,7 @@ def looks_ahead(said: Said) -> bool:
     return not (said.form in ("past", "participle") or said.aux in ("was", "had", "did", "have", "used"))
 
 
-def tense_of(said: Said, since: datetime | None, now: datetime) -> Tense:
+def tense_of(said: Said, since: datetime | None, now: datetime, until: datetime | None = None) -> Tense:
     if said.aux in ("will", "going", "might", "may") or (
         said.verb in _INTENDED and said.form in ("ing", "base")
     ):
@@ -46,8 +49,9 @@ def tense_of(said: Said, since: datetime | None, now: datetime) -> Tense:
             or "since " in said.rest
             or said.negated
         )
-        return Tense.CURRENT if lasting else Tense.PAST
-    return Tense.FUTURE if ahead else Tense.CURRENT
+        return Tense.FUTURE if ahead else Tense.CURRENT if lasting else Tense.PAST
+    coming = until is not None and until > now and said.aux == "am" and said.verb in _ONCE
+    return Tense.FUTURE if ahead or coming else Tense.CURRENT
 
 
 def begins(said: Said) -> bool:

@@ -22,7 +22,7 @@ LIFE = listed(
 """What people plan to do with their time; not with this answer."""
 _CAN = listed(
     "speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
-    "tolerate read bear digest use"
+    "tolerate read bear digest use deal"
 )
 _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too "
@@ -76,12 +76,18 @@ _OF_THIS_TALK = re.compile(
     r"option|approach)|your|it|that|these|those|into account)\b",
     re.IGNORECASE,
 )
+_DATA = re.compile(
+    r"(?:an?|the|this|two|some) (?:\w+ )?(?:list|function|array|string|data ?frame|dictionary|class|"
+    r"component|query|regex|loop|"
+    r"variable|json|csv|api|endpoint|matrix|vector|triangle|equation|paragraph|sentence|text|document|"
+    r"spreadsheet)\b"
+)
+_EXAGGERATES = listed("basically literally")
 _COUNTED = listed("finish complete read have get buy make manage do watch try add")
 _AT_THE_SCREEN = re.compile(
     r"\b(?:error|exception|traceback|stack ?trace|undefined|segfault|\w+exception|\w+error|the (?:script|"
     r"code|command|"
     r"button|link|function|output|tests?|build|logs?|terminal|console))\b",
-    re.IGNORECASE,
 )
 _UNCOUNTED = re.compile(
     r"(?:a (?:new |good |nice )?|another |the |two|three|four|five|six|\d+)(?:ones?)?(?: so far| recently|"
@@ -107,6 +113,9 @@ def is_worth(said: Said, dated: bool) -> bool:
         or first in _VAGUE_START
         or (verb in _COUNTED and _UNCOUNTED.match(rest))
         or _AT_THE_SCREEN.search(rest)
+        or (verb == "have" and _DATA.match(rest))
+        or (verb == "be" and not _EXAGGERATES.isdisjoint(said.adverbs))
+        or (verb in ("like", "love") and first == "when")
         or lx.EMPTY_TALK.search(said.predicate)
     ):
         return False
@@ -161,6 +170,8 @@ def _plain(said: Said, dated: bool) -> bool:
             return _intended(said)
         case "need":
             return dated or _NEEDED.match(low) is None
+        case "see" if said.form == "ing" and dated:
+            return True
         case "know":
             return not said.negated and _KNOWN.match(said.rest) is not None
         case _ if said.verb in _PERCEIVED:
