@@ -42,6 +42,12 @@ _WITH = re.compile(
     r"[A-Z][a-z]+) and I (?=[a-z])"
 )
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
+_SURELY_VERBS = listed(
+    "hate love like want need have live own prefer enjoy teach speak went bought got made took"
+)
+_AFTER_VERB = re.compile(
+    r" (?:an?|the|my|our|in|at|on|for|to|with|as|about|it|them|up|out|into|from|some|\d+|two|three)\b"
+)
 _PRESENT = listed(
     "want need love like hate live work have would was wear play speak teach own drive study go run"
 )
@@ -142,7 +148,12 @@ def shared(piece: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for match in _AND_VERB.finditer(piece):
-        if match[1] in forms and " to " not in piece[: match.start()][-40:] and match.start() > start:
+        if (
+            match[1] in forms
+            and (match[1] in _SURELY_VERBS or _AFTER_VERB.match(piece, match.end()))
+            and " to " not in piece[: match.start()][-40:]
+            and match.start() > start
+        ):
             parts.append(
                 piece[start : match.start()] if start == 0 else f"{subject} {piece[start : match.start()]}"
             )

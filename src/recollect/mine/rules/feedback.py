@@ -144,8 +144,9 @@ _DONT = re.compile(
     _I,
 )
 _NEXT_TIME = re.compile(
-    r"(?:please,? )?(?P<what>[^?]{6,160}?)(?:,? (?:next time|from now on|in (?:the )?future|going "
-    r"forward))\b",
+    r"(?:please,? )?(?P<what>(?!(?:i|we|my|it|that|this|they|he|she|there|you|so|and|thanks|"
+    r"maybe)\b)[^?]{6,160}?),? "
+    r"(?:next time|from now on)\b",
     _I,
 )
 _ALWAYS = re.compile(
@@ -230,7 +231,7 @@ def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
         return f"{user} does not want the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _ALWAYS.match(sentence):
         return f"{user} wants the assistant to {_to_assistant(found['what'] or found['also'])}.", "", ""
-    if (found := _NEXT_TIME.match(sentence)) and not re.match(r"(?:i|i'll|we|my)\b", sentence, _I):
+    if found := _NEXT_TIME.match(sentence):
         return f"{user} wants for next time: {_to_assistant(found['what'])}.", "", ""
     if found := _PRAISED.search(sentence):
         return f"{user} liked the answer: {_to_assistant(found.group())}.", "", ""

@@ -50,6 +50,7 @@ _OF_ME = re.compile(r"\b(?:me|my|us|our)\b")
 _CONCLUDES = re.compile(
     r"\b(?:shows?|predicts?|says?|suggests?|means?|implies|indicates?|thinks?) (?:that|my|i)\b", re.IGNORECASE
 )
+_MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will)\b", re.IGNORECASE)
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
     r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"

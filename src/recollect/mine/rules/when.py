@@ -66,7 +66,7 @@ def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
     first = min(phrases, key=_width)
     dated = text
     for phrase in reversed(phrases[:3]):
-        if _YEAR.search(phrase.phrase) is None:
+        if _YEAR.search(phrase.phrase) is None and not phrase.phrase.lower().startswith("before"):
             dated = f"{dated[: phrase.stop]} ({_written(phrase, zone)}){dated[phrase.stop :]}"
     return When(first.since, first.until, dated, True)
 

@@ -71,7 +71,7 @@ _IDLE_START = {
 }
 """What starts so is about this talk, or says nothing."""
 _OF_THIS_TALK = re.compile(
-    r"(?:with|by|ahead|searching|looking|researching|using|a break|for|from|off|through|over|a (?:closer "
+    r"(?:with|by|on|ahead|searching|looking|researching|using|a break|for|from|off|through|over|a (?:closer "
     r")?look|(?:some )?notes|the (?:\w+ )?(?:route|"
     r"option|approach)|your|it|that|these|those|into account)\b",
     re.IGNORECASE,
@@ -85,9 +85,9 @@ _DATA = re.compile(
 _EXAGGERATES = listed("basically literally")
 _COUNTED = listed("finish complete read have get buy make manage do watch try add")
 _AT_THE_SCREEN = re.compile(
-    r"\b(?:error|exception|traceback|stack ?trace|undefined|segfault|\w+exception|\w+error|the (?:script|"
-    r"code|command|"
-    r"button|link|function|output|tests?|build|logs?|terminal|console))\b",
+    r"\b(?:[Ee]rror|[Ee]xception|[Tt]raceback|stack ?trace|undefined|segfault|\w+Exception|\w+Error|(?!iP|"
+    r"iM|iC)[a-z]{3,}[A-Z]\w+|"
+    r"the (?:script|file|code|command|button|link|function|output|tests?|build|logs?|terminal|console))\b"
 )
 _UNCOUNTED = re.compile(
     r"(?:a (?:new |good |nice )?|another |the |two|three|four|five|six|\d+)(?:ones?)?(?: so far| recently|"
