@@ -203,6 +203,7 @@ def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> No
         return
     if (
         _CONCLUDES.search(text)
+        or (_MODAL.search(" ".join(words[:9])) and not _THERE.match(text))
         or first in COMMANDS
         or first in BASE
         or first in ING

@@ -163,6 +163,7 @@ def _plain(said: Said, dated: bool) -> bool:
         case "be":
             return (
                 bool(low)
+                and not low.endswith((" it", " them", " that"))
                 and _IDLE_BEING.match(low) is None
                 and not (said.negated and low.startswith("a ") and " fan " not in low)
             )
