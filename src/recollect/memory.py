@@ -104,11 +104,13 @@ class Memory:
         self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
     ) -> ScopedMemory:
         """One user's memory. Nobody else's can be reached through it."""
-        scope = Scope(user, channel, agent, conversation)
-        store = self.store.user(user)
-        work = Workspace(
+        work = self._workspace(Scope(user, channel, agent, conversation))
+        return ScopedMemory(work, self._count, self._erased)
+
+    def _workspace(self, scope: Scope) -> Workspace:
+        return Workspace(
             scope,
-            store,
+            self.store.user(scope.user),
             self.embedder,
             self.clock,
             self._new_ids,
@@ -118,7 +120,6 @@ class Memory:
             self.reranker,
             self._resting,
         )
-        return ScopedMemory(work, self._count, self._erased)
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
@@ -126,7 +127,15 @@ class Memory:
         return run_once(self._tender(progress))
 
     def _tender(self, progress: Progress | None = None) -> Tender:
-        return Tender(self.store, self.embedder, self.clock, self.settings, progress, self._stopping.is_set)
+        return Tender(
+            self.store,
+            self.embedder,
+            self.clock,
+            self.settings,
+            self._workspace,
+            progress,
+            self._stopping.is_set,
+        )
 
     def flush(self) -> None:
         """Write down which memories were returned; a count that cannot be written is dropped."""

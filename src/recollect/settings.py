@@ -75,7 +75,37 @@ class Settings:
     """The most turns stored in one transaction; longer lists take several."""
 
     explicit_confidence: float = 0.95
-    """The confidence of a memory that was given as it is."""
+    """The confidence of a memory that was given as it is, or said in so many words."""
+    implied_confidence: float = 0.85
+    """That of a mined memory that follows from what was said."""
+    inferred_confidence: float = 0.7
+    """That of one that was worked out, or that an assistant said."""
+    uncertain_confidence: float = 0.5
+    """That of one that was said with doubt."""
+    auto_mine: bool = True
+    """Have the background mine conversations; if not, they are mined on demand only."""
+    miner: str = "auto"
+    """What mines: `rules`, `model` (the language model), or `auto`: the model where there is one."""
+    mine_quiet_seconds: float = 60.0
+    """How long nobody must have spoken before the background mines a conversation that goes on."""
+    mine_user_turns: int = 5
+    """How many new turns of the user are mined while a conversation goes on."""
+    mine_whole: int = 50
+    """Up to so many new turns are mined together, with one call of a model."""
+    mine_part: int = 10
+    """Of more turns than that, so many are mined together."""
+    mine_retry_seconds: float = 60.0
+    """How long after a failure mining is tried again; twice as long after each further one, up to a day."""
+    contradictions: str = "prefer_new"
+    """What holds when two mined memories contradict each other: `prefer_new`, `prefer_old`, or both, the
+    newer one marked for somebody to look at: `flag_review`. A correction always holds."""
+    pii: str = "redact"
+    """What mining does with e-mail addresses, card numbers, passwords and the like: `off` nothing, `tag` says
+    so, `redact` writes the kind in place of it, `drop` leaves the memory out. Turns stay as they are."""
+    same_similarity: float = 0.9
+    """From which similarity on a mined memory may be one that is known, in other words."""
+    same_name: float = 0.75
+    """How sure it must be that two names are one's before mining takes them for one."""
     top_k: int = 5
     """How many memories recall returns."""
     threshold: float = 0.1
@@ -114,6 +144,16 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "candidates": (1, 10_000),
     "semantic_weight": (0, 1),
     "explicit_confidence": (0, 1),
+    "implied_confidence": (0, 1),
+    "inferred_confidence": (0, 1),
+    "uncertain_confidence": (0, 1),
+    "same_similarity": (0, 1),
+    "same_name": (0, 1),
+    "mine_quiet_seconds": (0, 86_400),
+    "mine_user_turns": (1, 1000),
+    "mine_whole": (1, 500),
+    "mine_part": (1, 500),
+    "mine_retry_seconds": (0.01, 86_400),
     "context_tokens": (0, 1_000_000),
     "content_limit": (1, 256 * MiB),
     "query_limit": (1, 256 * MiB),
@@ -128,6 +168,11 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "model_timeout": (0.001, 3600),
     "tend_seconds": (0.01, 86_400),
     "lease_seconds": (1, 86_400),
+}
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "miner": ("auto", "rules", "model"),
+    "contradictions": ("prefer_new", "prefer_old", "flag_review"),
+    "pii": ("off", "tag", "redact", "drop"),
 }
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -144,7 +189,7 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
             values[field.name] = _typed(field.name, overrides.pop(field.name), field.type)
         elif environment.get(variable):
             values[field.name] = _parsed(variable, environment[variable], field.type)
-        if field.name in values and field.name in _BOUNDS:
+        if field.name in values:
             _check(field.name, values[field.name])
     if overrides:
         names = ", ".join(field.name for field in fields(Settings))
@@ -180,6 +225,9 @@ def _typed(name: str, value: Any, kind: Any) -> Any:
 
 
 def _check(name: str, value: Any) -> None:
-    low, high = _BOUNDS[name]
+    low, high = _BOUNDS.get(name, (value, value))
     if not low <= value <= high:
         raise SettingsError(f"{PREFIX}{name.upper()} is {value}, but must be between {low} and {high}.")
+    if name in _CHOICES and value not in _CHOICES[name]:
+        allowed = ", ".join(_CHOICES[name])
+        raise SettingsError(f"{PREFIX}{name.upper()} is {value!r}, but must be one of {allowed}.")

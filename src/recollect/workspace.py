@@ -9,8 +9,9 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Conflict, EmbedderError
+from recollect.errors import Conflict, EmbedderError, NotFound
 from recollect.model.changes import Change
+from recollect.model.records import Entity
 from recollect.model.scope import Scope
 from recollect.model.space import LARGEST, Space
 from recollect.ports.clock import Clock
@@ -20,6 +21,7 @@ from recollect.ports.reranker import Reranker
 from recollect.ports.store import Applied, UserStore
 from recollect.resting import Resting
 from recollect.settings import Settings
+from recollect.text.names import folded, name_key
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,6 +77,17 @@ class Workspace:
 
     def apply(self, *changes: Change) -> Applied:
         return self.store.apply(changes, self.space)
+
+    def entity(self, name: str) -> Entity:
+        """The entity of this id, or that is called so in this scope; `NotFound` when nobody is."""
+        for found in self.store.get(Entity, [name]):
+            return found
+        keyed = self.store.linking("keys", [name_key(self.store.secret(), name)])
+        called = [*self.store.find(Entity, {"name": name}), *self.store.get(Entity, list(keyed))]
+        for entity in sorted(called, key=lambda e: (e.name != name, folded(e.name) != folded(name), e.id)):
+            if entity.channel in self.scope.channels:
+                return entity
+        raise NotFound(f"Nothing is known of {name!r}.")
 
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
         """A vector for each text; None where it has to wait because the embedder is off or failing."""

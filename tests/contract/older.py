@@ -1,4 +1,4 @@
-"""A memory with something of each kind that ranking weighs, and the schema as it was before ranking."""
+"""A memory with something of each kind that ranking weighs, and the way back to older schemas."""
 
 from recollect.model.changes import Revise
 from recollect.model.records import Tense
@@ -6,12 +6,24 @@ from recollect.model.search import Candidate
 from recollect.ports.store import Store
 from recollect.testing.store_samples import SPACE, START, append, axis, draft, entity, fact, put, question
 
+TO_SECOND = (
+    "DROP INDEX ix_memories_slot",
+    "DROP INDEX ix_conversations_unmined",
+    "ALTER TABLE memories DROP COLUMN slot",
+    *(f"ALTER TABLE conversations DROP COLUMN mining_{name}" for name in ("failures", "problem", "after")),
+    "DROP TABLE closets",
+    "DROP TABLE spending",
+    "UPDATE alembic_version SET version_num = '0002'",
+)
+"""From the schema of revision 0003 back to that of 0002, with all that is stored."""
+
 TO_FIRST = (
+    *TO_SECOND,
     "ALTER TABLE chunks DROP COLUMN place",
     "ALTER TABLE chunks DROP COLUMN weight",
     "UPDATE alembic_version SET version_num = '0001'",
 )
-"""From the schema of revision 0002 back to that of 0001, with all that is stored."""
+"""And to that of 0001, before ranking."""
 
 
 def fill(store: Store) -> None:

@@ -62,7 +62,7 @@ class Load:
         assert [turn.content for turn in user.get(Turn, [f"t-{id}"])] == [f"tea of {id}"]
         assert user.count(Turn, {"id": f"t-{id}"}) == 1
         assert f"t-{id}" in found(user, question("tea"))
-        assert user.derived_from([f"t-{id}"]) == {f"f-{id}": (f"t-{id}",)}
+        assert user.linking("sources", [f"t-{id}"]) == {f"f-{id}": (f"t-{id}",)}
         assert [turn.id for turn in user.find(Turn, {"conversation": f"c-{id[0]}"}, order="index")][-1:]
         assert any(entry.id == f"t-{id}" for entry in user.feed())
         user.touch({f"f-{id}": ("fact", 1, START)})

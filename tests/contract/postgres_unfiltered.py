@@ -60,7 +60,7 @@ def seen(user: UserStore) -> dict[str, Any]:
         "feed": sorted(entry.id for entry in user.feed()),
         "usage": sorted(user.usage(["bobs", "mine"])),
         "chunks": sorted(user.chunks(["bobs", "t-bob", "mine"], SPACE)),
-        "derived": sorted(user.derived_from(["t-bob", "t-alice"])),
+        "derived": sorted(user.linking("sources", ["t-bob", "t-alice"])),
         "waiting": sorted(chunk.text for chunk in user.unembedded(SPACE, 100)),
     }
 

@@ -67,12 +67,10 @@ def test_of_equals_the_newest_comes_first() -> None:
     assert [line.split()[-1] for line in block.split("\n")[2:-1]] == ["new", "old", "weak"]
 
 
-def test_a_memory_with_a_pointer_is_cited_by_it(derek: ScopedMemory) -> None:
-    derek.remember("Allergic to peanuts", metadata={"aaak": "§ W-042/R-11/D-007"})
-    derek.remember("Peanuts grow in Georgia", metadata={"aaak": "<b>" * 50})
-    found = derek.recall("peanuts")
-    assert {hit.citation for hit in found.hits} == {"§ W-042/R-11/D-007", None}
-    assert "fact, § W-042/R-11/D-007] Allergic to peanuts" in found.context
+def test_a_memory_with_a_pointer_is_cited_by_it() -> None:
+    block = render([hit("peanuts", citation="§ W-042/R-11/D-007"), hit("tea", citation="<b>")], 1000)
+    assert "fact, § W-042/R-11/D-007] peanuts" in block
+    assert "fact, &lt;b&gt;] tea" in block
 
 
 def test_a_line_says_when_and_who_and_until_when() -> None:

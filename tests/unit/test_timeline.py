@@ -81,6 +81,57 @@ def test_an_entitys_own(derek: ScopedMemory, memory: Memory, clock: ManualClock)
     assert "Bob is tall" not in [e.content for e in derek.timeline("Acme")]
 
 
+def test_as_things_stood_at_a_time(derek: ScopedMemory, memory: Memory, clock: ManualClock) -> None:
+    lives = derek.remember("Ann lives in Lyon", about=["Ann", "Lyon"])
+    ann, lyon = lives.about
+    clock.advance(days=10)
+    moved = derek.correct(lives.id, "Ann lives in Porto")
+    bond = {"source": ann, "type": "LIVES_IN", "target": lyon, "recorded_at": START}
+    memory.store.user("derek").apply(
+        [
+            Put(
+                Relation(
+                    id="r1", valid_from=day(0), valid_to=day(10), retired_at=day(10), sources=("t",), **bond
+                )
+            ),
+            Put(Relation(id="r2", valid_from=day(0), retired_at=day(1), **bond)),  # never was so
+        ]
+    )
+    assert sorted(told(derek.timeline("Ann", as_of=day(5)))) == [
+        (0, "began", "Ann LIVES_IN Lyon"),
+        (0, "learnt", "Ann lives in Lyon"),
+    ]
+    assert [e.id for e in derek.timeline("Ann", as_of=day(10))] == [moved.id]
+    assert derek.timeline("Ann", as_of=day(-1)) == []
+    assert {e.id for e in derek.timeline("Ann")} == {lives.id, moved.id, "r1", "r2"}
+    with pytest.raises(Invalid, match="time zone"):
+        derek.timeline("Ann", as_of=datetime(2026, 1, 1))  # noqa: DTZ001
+
+
+def test_events_say_until_when_and_from_which_turns(derek: ScopedMemory, clock: ManualClock) -> None:
+    turn = derek.record("user", "Hello")
+    saved = derek.remember("Ann is away", about=["Ann"], valid_to=day(3))
+    began, ended = derek.timeline("Ann")
+    assert (began.valid_to, began.sources, began.what) == (day(3), saved.sources, "learnt")
+    assert (ended.at, ended.sources, ended.what) == (day(3), saved.sources, "ended")
+    clock.advance(days=1)
+    later = derek.record("user", "Later")
+    told_then = derek.timeline(as_of=day(0))
+    assert turn.id in {event.id for event in told_then}
+    assert later.id not in {event.id for event in told_then}
+    assert next(event for event in told_then if event.id == turn.id).sources == (turn.id,)
+
+
+def test_an_entity_in_the_channels_that_are_read_here(memory: Memory) -> None:
+    work, home = (memory.scope("derek", channel=name) for name in ("work", "home"))
+    saved = work.remember("Ann is at work", about=["Ann"])
+    home.remember("Ann is at home", about=["Ann"])
+    bond = {"source": saved.about[0], "type": "KNOWS", "target": saved.about[0], "recorded_at": START}
+    memory.store.user("derek").apply([Put(Relation(id="r", valid_from=START, channel="home", **bond))])
+    assert [e.content for e in work.timeline("Ann")] == ["Ann is at work"]
+    assert {e.content for e in home.timeline("ann")} == {"Ann is at home", "Ann KNOWS Ann"}
+
+
 def test_nobody_by_that_name(derek: ScopedMemory, memory: Memory) -> None:
     hers = memory.scope("ann").remember("x", about=["Zed"])
     for name in ("Zed", hers.about[0], "nobody"):

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from recollect.bench.latency import QUICK, Plan, run
+from recollect.bench.mining import command as mining
 from recollect.bench.peers import command as peers
 from recollect.bench.place import Place
 from recollect.bench.progress import progress
@@ -48,6 +49,7 @@ for _quality in (quality.longmemeval, quality.locomo):
     app.command(epilog=_epilog(quality.EXAMPLES[_quality.__name__]))(_quality)
 app.command(epilog=_epilog(peers.EXAMPLES))(peers.peers)
 app.command(epilog=_epilog(ablation.EXAMPLES))(ablation.ablation)
+app.command(epilog=_epilog(mining.EXAMPLES))(mining.mining)
 
 
 @app.command(epilog=_epilog(EXAMPLES))

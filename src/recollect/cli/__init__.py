@@ -11,8 +11,10 @@ from recollect.cli import (
     doctor,
     encryption,
     memories,
+    mining,
     models,
     output,
+    palace,
     person,
     transfer,
     turns,
@@ -48,9 +50,27 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _commands in (demo.app, turns.app, memories.app, asking.app, transfer.app, upkeep.app, doctor.app):
+for _commands in (
+    demo.app,
+    turns.app,
+    memories.app,
+    asking.app,
+    mining.app,
+    palace.app,
+    transfer.app,
+    upkeep.app,
+    doctor.app,
+):
     app.add_typer(_commands)
-for _group in (person.goals, person.profile, upkeep.rebuild, models.app, encryption.app, bench.app):
+for _group in (
+    person.goals,
+    person.profile,
+    mining.entity,
+    upkeep.rebuild,
+    models.app,
+    encryption.app,
+    bench.app,
+):
     app.add_typer(_group)
 
 

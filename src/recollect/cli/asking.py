@@ -229,7 +229,12 @@ def _tell_record(record: Record, turns: list[Turn]) -> None:
     output.cards((_record_labels(turn), turn.content) for turn in turns)
 
 
-@command(app, "recollect timeline --since 2025-03-01", "recollect timeline Derek --limit 20")
+@command(
+    app,
+    "recollect timeline --since 2025-03-01",
+    "recollect timeline Derek --limit 20",
+    "recollect timeline Derek --as-of 2025-03-20",
+)
 def timeline(
     here: Here,
     entity: Annotated[
@@ -237,11 +242,12 @@ def timeline(
     ] = None,
     since: Since = None,
     until: Until = None,
+    as_of: Annotated[datetime | None, values.time_option("How things stood then.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many events at most.")] = 100,
 ) -> None:
     """Show what was said, learnt, corrected and ended, oldest first."""
     with here.stored() as mine:
-        events = mine.timeline(entity, since=since, until=until, limit=limit)
+        events = mine.timeline(entity, since=since, until=until, as_of=as_of, limit=limit)
 
     def tell() -> None:
         output.cards(((output.local(e.at), e.what, e.kind, e.id), e.content) for e in events)

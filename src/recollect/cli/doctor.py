@@ -7,12 +7,12 @@ import shutil
 import sqlite3
 import statistics
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 
@@ -285,7 +285,8 @@ def _writing(settings: Settings, path: Path) -> Check:
 
 
 def _contents(store: Store, space: Space | None, size: int) -> Iterator[Check]:
-    rows = store.stats()["rows"]
+    stats = store.stats()
+    rows = stats["rows"]
     names = {"users": "user", "turns": "turn", "memories": "memory"}
     yield Check(
         "contents", "ok", output.summed({one: rows[many] for many, one in names.items() if many in rows})
@@ -296,10 +297,22 @@ def _contents(store: Store, space: Space | None, size: int) -> Iterator[Check]:
         yield Check("vectors", "warn", "those of a model before are still there", "Run `recollect tend`.")
     if not store.text_is_current():
         yield Check("text index", "warn", "made by another release's analyser", "Run `recollect tend`.")
+    yield from _mining(stats["mining"])
     if store.needs_scrub():
         yield Check("erasures", "warn", "forgotten bytes may still be in the files", "Run `recollect tend`.")
     else:
         yield Check("erasures", "ok", "all finished")
+
+
+def _mining(found: Mapping[str, Any]) -> Iterator[Check]:
+    """What was said and not mined, and why not where it failed."""
+    for problem, count in found["problems"].items():
+        what = "1 conversation" if count == 1 else f"{count:,} conversations"
+        reason = f"{what} could not be mined, to be tried again: {problem}"
+        yield Check("mining", "warn", reason, "Put that right, or run `recollect mine` to try now.")
+    if not found["problems"]:
+        waiting = found["waiting"]
+        yield Check("mining", "ok", f"{waiting:,} conversations wait" if waiting else "nothing waits")
 
 
 def _vectors(store: Store, configured: Space | None) -> Iterator[Check]:

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,6 +130,39 @@ def cards(items: Iterable[tuple[Sequence[str], str]]) -> None:
         console.print(Text("  ".join(one_line(label) for label in labels if label), style="dim"))
         short = content if len(content) <= CARD_CHARACTERS else content[:CARD_CHARACTERS] + " …"
         console.print(Padding(Text(safe(short)), (0, 0, 0, 2)))
+
+
+class Branch(NamedTuple):
+    """Something in a tree, and what is in it."""
+
+    labels: Sequence[str]
+    inside: "Sequence[Branch]"
+
+
+def tree(branches: Sequence[Branch]) -> None:
+    """Things that are in one another: a tree on a terminal, in a pipe one line each, separated by tabs."""
+    if not sys.stdout.isatty():
+        for branch in branches:
+            line("\t".join(one_line(label) for label in branch.labels))
+            tree(branch.inside)
+        return
+    from rich.text import Text
+    from rich.tree import Tree
+
+    def grow(parent: Tree, inside: Sequence[Branch]) -> None:
+        for branch in inside:
+            place, *labels = (one_line(label) for label in branch.labels)
+            short = (
+                label if len(label) <= CARD_CHARACTERS else label[:CARD_CHARACTERS] + " …" for label in labels
+            )
+            grow(
+                parent.add(Text.assemble((place, "dim"), "  ", "  ".join(filter(None, short)))), branch.inside
+            )
+
+    root = Tree("", hide_root=True, guide_style="dim")
+    grow(root, branches)
+    if branches:
+        _console().print(root)
 
 
 def _console(stream: TextIO | None = None) -> "Console":

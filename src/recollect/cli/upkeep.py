@@ -35,7 +35,7 @@ def tend(
     forever: Annotated[bool, typer.Option("--forever", help="Go on until ended, as a worker does.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what waits.")] = False,
 ) -> None:
-    """Do the background's work: missing vectors, an outdated text index, erasures to finish.
+    """Do the background's work: missing vectors, mining, an outdated text index, erasures to finish.
 
     A change to the configured model that was begun is carried on and, once every vector is there, made.
     With --forever it is also begun.
@@ -62,12 +62,14 @@ command(app, "recollect worker --forever", name="worker", hidden=True)(tend)
 def waits(memory: Memory) -> dict[str, Any]:
     """What the background would find to do."""
     store = memory.store
-    rows = store.stats()["rows"]
+    stats = store.stats()
+    rows = stats["rows"]
     return {
         "chunks_without_vector": rows["chunks_waiting_for_a_vector"],
         "text_index_outdated": not store.text_is_current(),
         "erasures_to_finish": store.needs_scrub(),
         "models_to_drop": rows["spaces_to_drop"],
+        "conversations_to_mine": stats["mining"]["waiting"],
     }
 
 

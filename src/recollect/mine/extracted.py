@@ -1,4 +1,4 @@
-"""What extraction gives, whether a model or rules did it: the same shapes, so that all that follows is one."""
+"""What extraction gives, whether a model or rules did it: one shape, so that all that follows is one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

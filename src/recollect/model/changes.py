@@ -92,4 +92,14 @@ class Expect:
     record: Record | None
 
 
-Change = Append | Put | Revise | Remove | Expect
+@dataclass(frozen=True, slots=True)
+class ExpectOnly:
+    """Go on only if just these records of a kind are found by such a condition (as in `UserView.find`);
+    else `Conflict`. So nobody adds another one meanwhile."""
+
+    kind: str
+    where: Mapping[str, Any]
+    ids: frozenset[str]
+
+
+Change = Append | Put | Revise | Remove | Expect | ExpectOnly

@@ -137,11 +137,15 @@ def _explained(place: int, hit: Hit) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something in a timeline: a turn that was said, a memory that began or ended."""
+    """Something in a timeline: a turn that was said, a memory or a relation that began or ended."""
 
     at: datetime
     what: str
     kind: str
     id: str
     content: str
+    valid_to: datetime | None = None
+    """Until when it holds, if that is known; it began to at its first event."""
+    sources: tuple[str, ...] = ()
+    """The turns that say so."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])

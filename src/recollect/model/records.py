@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from recollect.model.scope import GLOBAL
 
@@ -52,7 +52,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation(Record):
-    """A run of turns. `next_index` is where the next turn goes, `mined_to` how far mining has come."""
+    """A run of turns. `next_index` is where the next turn goes, `mined_to` how far mining has come.
+
+    Mining that failed is tried again after `mining_after`; one that somebody has undone, never by itself.
+    """
 
     kind = "conversation"
     channel: str = GLOBAL
@@ -64,6 +67,9 @@ class Conversation(Record):
     mined_to: int = 0
     ended_at: datetime | None = None
     archived_at: datetime | None = None
+    mining_failures: int = 0
+    mining_problem: str | None = None
+    mining_after: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +97,8 @@ class MemoryRecord(Record):
 
     True from `valid_from` until `valid_to`; believed from `recorded_at` until `retired_at`. A
     correction retires a memory and ends its validity; it never overwrites it: `stated_to` keeps the
-    end that the memory had on its own.
+    end that the memory had on its own. Of the mined memories that answer the same, which is their `slot`,
+    at most one is in force.
     """
 
     content: str
@@ -106,6 +113,7 @@ class MemoryRecord(Record):
     salience: float = 0.5
     tense: Tense = Tense.CURRENT
     origin: str = "explicit"
+    slot: str | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
     expires_at: datetime | None = None
@@ -153,12 +161,14 @@ class Reflection(MemoryRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity(Record):
-    """A person, place, project or thing that memories are about."""
+    """A person, place, project or thing that memories are about. `keys` are keyed hashes of its name and
+    aliases, by which it is found whatever it is called."""
 
     kind = "entity"
     name: str
     type: str = "thing"
     aliases: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     description: str = ""
     channel: str = GLOBAL
     salience: float = 0.5
@@ -181,6 +191,30 @@ class Relation(Record):
     channel: str = GLOBAL
     confidence: float = 1.0
     sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closet(Record):
+    """A run of turns about one topic, in its place in the palace: a wing for each subject, in it a room for
+    each conversation, in it closets. Its id is that place, such as `W-042/R-11/C-2`. What is erased leaves
+    its number behind, and nothing else: then it has no conversation, subject and title."""
+
+    kind = "closet"
+    wing: int
+    room: int
+    number: int
+    subject: str = ""
+    type: str = "topic"
+    slug: str = ""
+    """The subject as wings are told apart by it."""
+    title: str = ""
+    conversation: str | None = None
+    first: int = 0
+    """The index of its first turn; `last` is that of its last."""
+    last: int = 0
+    at: datetime
+    channel: str = GLOBAL
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,6 +311,23 @@ class AuditEntry(Record):
     conversation: str | None = None
 
 
+MINED = "mined"
+"""Where the metadata of a mined record keeps what it was made of."""
+
+
+def mined(record: Record) -> Json:
+    """What mining knows of a record: when it was said, what it is about. Nothing of one that was given."""
+    found: object = record.metadata.get(MINED)
+    return cast(Json, found) if isinstance(found, Mapping) else {}
+
+
+def noted(record: Record, changed: Json) -> Json:
+    """The metadata of a mined record, with more or other things known of it; None takes one out."""
+    known = {**mined(record), **changed}
+    kept = {name: value for name, value in known.items() if value is not None}
+    return {**record.metadata, MINED: kept}
+
+
 MEMORY_TYPES: tuple[type[MemoryRecord], ...] = (Fact, Procedure, Episode, Reflection)
 MEMORY_KINDS = tuple(t.kind for t in MEMORY_TYPES)
 
@@ -286,6 +337,7 @@ RECORD_TYPES: tuple[type[Record], ...] = (
     *MEMORY_TYPES,
     Entity,
     Relation,
+    Closet,
     Goal,
     ToolInvocation,
     Summary,

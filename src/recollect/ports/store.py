@@ -8,14 +8,14 @@ none of that returns content.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.changes import Change, Chunk
-from recollect.model.records import Record, Turn
+from recollect.model.records import Conversation, Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 
@@ -30,6 +30,18 @@ class Usage:
     count: int
     since_renewal: int
     last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a model was asked for, on one day (UTC), and how many tokens that took."""
+
+    day: date
+    source: str
+    model: str
+    calls: int
+    prompt: int = 0
+    completion: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +124,21 @@ class UserView(Protocol):
         """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
         ...
 
+    def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """For each record with such a link to one of the targets, all that it links to: `sources` are the
+        turns it cites, `about` the entities, `keys` what an entity is known by."""
+        ...
+
+    def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
+        """Conversations with turns past what was mined, those that wait longest first; with `now` only
+        those that may be mined by then."""
+        ...
+
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
+
+    def spending(self, since: date | None = None) -> list[Spent]:
+        """What models were asked for this user, by day, source and model."""
+        ...
 
     def feed(self, since: int = 0) -> Iterator[FeedEntry]:
         """Everything that changed after `since`, oldest first."""
@@ -142,12 +168,13 @@ class UserStore(UserView, Protocol):
         """What `step` makes of a snapshot; taken again should the connection be lost."""
         ...
 
-    def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """For each record that cites one of the turns: all the turns it cites."""
-        ...
-
     def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
         """Count returned memories: id -> (kind, times, last). Does not enter the feed."""
+        ...
+
+    def spend(self, spent: Sequence[Spent]) -> None:
+        """Add to what models were asked for. Does not enter the feed; nothing is kept of a user of whom
+        nothing is stored."""
         ...
 
     def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:
@@ -217,6 +244,10 @@ class Store(Protocol):
 
     def users_unembedded(self, space: Space) -> list[str]:
         """Users with chunks that wait for a vector."""
+        ...
+
+    def users_unmined(self, now: datetime) -> list[str]:
+        """Users with turns past what was mined, in conversations that may be mined by now."""
         ...
 
     def text_is_current(self) -> bool:

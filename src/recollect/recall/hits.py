@@ -1,16 +1,16 @@
 """From what was found to hits: the records behind it, each content once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from recollect.model.places import beginnings, pointer
 from recollect.model.recollection import Hit, LeftOut
-from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn, searchable_text
+from recollect.model.records import BY_KIND, Closet, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.ports.store import UserView
+from recollect.recall.evidence import Evidence, dated
 from recollect.recall.fuse import Fused
 from recollect.recall.question import same
-
-POINTER = "aaak"
-"""Where the metadata of a record keeps the pointer it is cited by."""
 
 
 def hits(
@@ -20,23 +20,49 @@ def hits(
     what the model has in front of it anyway (`shown`). One that was erased meanwhile is left out."""
     found: list[Hit] = []
     passed: list[LeftOut] = []
+    told, fetched = Evidence(), dict[str, Record]()
     seen = dict.fromkeys(shown, "it is in the conversation already")
     for start in range(0, len(fused), wanted):
         some = fused[start : start + wanted]
-        records = _fetched(view, some)
+        fetched |= _fetched(view, some)
         for one in some:
-            if one.id not in records or len(found) == wanted:
+            if one.id not in fetched or len(found) == wanted:
                 continue
-            hit = _hit(one, records[one.id])
+            record = fetched[one.id]
+            hit = _hit(one, record)
             content = same(hit.content)
-            if content in seen:
-                passed.append(LeftOut(hit.id, hit.kind, hit.score, seen[content]))
+            if reason := seen.get(content) or told.told(record):
+                passed.append(LeftOut(hit.id, hit.kind, hit.score, reason))
             else:
                 seen[content] = f"it says the same as {hit.id}"
+                told.add(record)
                 found.append(hit)
         if len(found) == wanted:
             break
-    return found, passed
+    seen_records = [fetched[one.id] for one in fused if one.id in fetched]
+    return _cited(view, dated(view, found, seen_records), fetched), passed
+
+
+def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> list[Hit]:
+    """The hits with the pointers of those that have a place: turns, and the newest turn behind a memory."""
+    turns = {id: turn for id, turn in fetched.items() if isinstance(turn, Turn)}
+    behind = [hit.sources[-1] for hit in found if hit.sources and hit.sources[-1] not in turns]
+    turns |= {turn.id: turn for turn in view.get(Turn, behind)} if behind else {}
+    if not turns:
+        return found
+    talks = list({turn.conversation for turn in turns.values()})
+    where = {"conversation": talks, **beginnings(turn.index for turn in turns.values())}
+    closets: dict[str | None, list[Closet]] = {}
+    for closet in view.find(Closet, where, order="conversation"):
+        closets.setdefault(closet.conversation, []).append(closet)
+    pointers = {
+        turn.id: pointer(closet, turn.index)
+        for turn in turns.values()
+        for closet in closets.get(turn.conversation, ())
+        if closet.first <= turn.index <= closet.last
+    }
+    newest = [next((id for id in reversed(hit.sources) if id in pointers), "") for hit in found]
+    return [replace(hit, citation=pointers[id]) if id else hit for hit, id in zip(found, newest, strict=True)]
 
 
 def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:
@@ -44,11 +70,6 @@ def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:
     for found in fused:
         ids.setdefault(found.chunk.kind, []).append(found.id)
     return {record.id: record for kind, wanted in ids.items() for record in view.get(BY_KIND[kind], wanted)}
-
-
-def _pointer(record: Record) -> str | None:
-    pointer: object = record.metadata.get(POINTER)
-    return pointer if isinstance(pointer, str) and len(pointer) <= 100 else None
 
 
 def _hit(found: Fused, record: Record) -> Hit:
@@ -83,7 +104,6 @@ def _hit(found: Fused, record: Record) -> Hit:
         excerpt=text[found.chunk.start : found.chunk.stop],
         score=found.score,
         channel=record.channel,
-        citation=_pointer(record),
         signals=found.signals,
         paths=found.paths,
         **own,

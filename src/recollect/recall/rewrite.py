@@ -5,7 +5,7 @@ to go on with. `within` is how many seconds all of it may take.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple, TypeVar
 
 from recollect.ports.language_model import LanguageModel, Schema, as_data, prompt
@@ -20,6 +20,7 @@ from recollect.recall.prompts import (
     SELF_QUERY_SCHEMA,
 )
 from recollect.recall.query import TimeHint
+from recollect.text.days import midnight, read_day
 
 T = TypeVar("T")
 
@@ -92,30 +93,15 @@ def _not_blank(text: str) -> str:
 
 def _narrowed(answer: dict[str, Any], query: str, zone: tzinfo) -> Narrowed:
     """The answer, if it is about the question that was asked and its days can be a time."""
-    phrase, first, last = answer["phrase"], _day(answer["first"]), _day(answer["last"])
+    phrase, first, last = answer["phrase"], read_day(answer["first"]), read_day(answer["last"])
     if not phrase or (first is None and last is None):
         return Narrowed(query, None)
     if phrase.casefold() not in query.casefold():
         raise ValueError("The phrase does not stand in the question; copy it exactly.")
     if first is not None and last is not None and last < first:
         raise ValueError("The last day is before the first.")
-    since = None if first is None else _midnight(first, zone)
-    until = None if last is None else _midnight(last + timedelta(days=1), zone)
+    since = None if first is None else midnight(first, zone)
+    until = None if last is None else midnight(last + timedelta(days=1), zone)
     hint = TimeHint(since, until, phrase, answer["kind"])
     rest = answer["rest"].strip()
     return Narrowed(rest if rest and len(query) <= MOST_TEXT else query, hint)
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        # A year apart from either end, so that a day more or a zone is still a time.
-        found = None if text is None else date.fromisoformat(text)
-        if found is None or date.min.year < found.year < date.max.year:
-            return found
-    except ValueError:
-        pass
-    raise ValueError("A day must be written as YYYY-MM-DD.")
-
-
-def _midnight(day: date, zone: tzinfo) -> datetime:
-    return datetime.combine(day, time(), zone).astimezone(UTC)

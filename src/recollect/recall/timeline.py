@@ -1,10 +1,10 @@
 """What happened when: everything said, learnt and ended, in order of time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import merge
-from itertools import islice
+from itertools import islice, takewhile
 
 from recollect.errors import NotFound
 from recollect.limits import check_text, check_time, check_whole
@@ -17,14 +17,21 @@ _END = datetime.max.replace(tzinfo=UTC)
 
 
 def timeline(
-    work: Workspace, entity: str | None, since: datetime | None, until: datetime | None, limit: int
+    work: Workspace,
+    entity: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+    as_of: datetime | None = None,
 ) -> list[Event]:
-    """Events from `since` up to `until`, oldest first; with `entity`, a name or id, only those about it."""
+    """Events from `since` up to `until`, oldest first; with `entity`, a name, an alias or an id, only those
+    about it. With `as_of`, how things stood then: what held at that moment, from when it began."""
     check_text("entity", entity)
     check_whole("limit", limit)
     first = _START if since is None else check_time("since", since)
     last = _END if until is None else check_time("until", until)
-    events = _everything(work) if entity is None else iter(_about(work, _entity(work, entity)))
+    then = None if as_of is None else check_time("as_of", as_of)
+    events = _everything(work, then) if entity is None else iter(_about(work, _entity(work, entity), then))
     inside = (event for event in events if first <= event.at < last)
     return list(islice(inside, limit))
 
@@ -39,31 +46,47 @@ def _entity(work: Workspace, name: str) -> Entity:
     raise NotFound(f"Nothing is known of {name!r}.")
 
 
-def _everything(work: Workspace) -> Iterator[Event]:
+def _everything(work: Workspace, then: datetime | None) -> Iterator[Event]:
     said = (
-        Event(at=t.at, what="said", kind=t.kind, id=t.id, content=t.content, metadata={"role": str(t.role)})
+        Event(
+            at=t.at,
+            what="said",
+            kind=t.kind,
+            id=t.id,
+            content=t.content,
+            sources=(t.id,),
+            metadata={"role": str(t.role)},
+        )
         for t in work.store.find(Turn, {"channel": work.scope.channels}, order="at")
         if t.role is not Role.NOTE  # the memory that cites it stands for it
     )
+    if then is not None:
+        said = takewhile(lambda event: event.at <= then, said)
     known: list[Event] = []
     for kind in MEMORY_TYPES:
         for memory in work.store.find(kind, {"channel": work.scope.channels}):
-            known += _life(memory)
+            known += _life(memory, then, work.clock.now())
     known.sort(key=_key)
     return merge(said, known, key=_key)
 
 
-def _about(work: Workspace, entity: Entity) -> list[Event]:
+def _about(work: Workspace, entity: Entity, then: datetime | None) -> list[Event]:
+    channels, now = work.scope.channels, work.clock.now()
     events: list[Event] = []
-    for kind in MEMORY_TYPES:
-        for memory in work.store.find(kind):
-            if entity.id in memory.about:
-                events += _life(memory)
-    relations = {r.id: r for end in ("source", "target") for r in work.store.find(Relation, {end: entity.id})}
+    owners = list(work.store.linking("about", [entity.id]))
+    for kind in MEMORY_TYPES if owners else ():
+        for memory in work.store.get(kind, owners):
+            if memory.channel in channels:
+                events += _life(memory, then, now)
+    relations = {
+        r.id: r
+        for end in ("source", "target")
+        for r in work.store.find(Relation, {end: entity.id, "channel": channels})
+    }
     ends = {r.source for r in relations.values()} | {r.target for r in relations.values()}
     names = {e.id: e.name for e in work.store.get(Entity, sorted(ends))}
     for relation in relations.values():
-        events += _bond(relation, names)
+        events += _bond(relation, names, then)
     return sorted(events, key=_key)
 
 
@@ -71,17 +94,46 @@ def _key(event: Event) -> tuple[datetime, str]:
     return event.at, event.id
 
 
-def _life(memory: MemoryRecord) -> list[Event]:
-    """When a memory began to hold and, if it did, when it ended."""
-    what = "corrected" if memory.supersedes else "learnt"
-    return _span(what, memory.kind, memory.id, memory.content, memory.valid_from, memory.valid_to)
+def _life(memory: MemoryRecord, then: datetime | None, now: datetime) -> list[Event]:
+    """When a memory began to hold and, if it did, when it ended; nothing if it did not hold `then`."""
+    if then is not None:  # as recall's filter has it: what is expired is asked for no more
+        expired = memory.expires_at is not None and memory.expires_at <= now and not memory.pinned
+        if expired or not _held(memory.valid_from, memory.valid_to, then):
+            return []
+    began = Event(
+        at=memory.valid_from,
+        what="corrected" if memory.supersedes else "learnt",
+        kind=memory.kind,
+        id=memory.id,
+        content=memory.content,
+        valid_to=memory.valid_to,
+        sources=memory.sources,
+    )
+    return _span(began, then)
 
 
-def _bond(relation: Relation, names: dict[str, str]) -> list[Event]:
-    content = f"{names.get(relation.source, '?')} {relation.type} {names.get(relation.target, '?')}"
-    return _span("began", "relation", relation.id, content, relation.valid_from, relation.valid_to)
+def _bond(relation: Relation, names: Mapping[str, str], then: datetime | None) -> list[Event]:
+    if then is not None:
+        mistaken = relation.retired_at is not None and relation.valid_to is None
+        if mistaken or not _held(relation.valid_from, relation.valid_to, then):
+            return []
+    began = Event(
+        at=relation.valid_from,
+        what="began",
+        kind=relation.kind,
+        id=relation.id,
+        content=f"{names.get(relation.source, '?')} {relation.type} {names.get(relation.target, '?')}",
+        valid_to=relation.valid_to,
+        sources=relation.sources,
+    )
+    return _span(began, then)
 
 
-def _span(what: str, kind: str, id: str, content: str, start: datetime, end: datetime | None) -> list[Event]:
-    began = Event(at=start, what=what, kind=kind, id=id, content=content)
-    return [began] if end is None else [began, replace(began, at=end, what="ended")]
+def _held(start: datetime, end: datetime | None, then: datetime) -> bool:
+    return start <= then and (end is None or then < end)
+
+
+def _span(began: Event, then: datetime | None) -> list[Event]:
+    if began.valid_to is None or then is not None:
+        return [began]
+    return [began, replace(began, at=began.valid_to, what="ended")]

@@ -24,6 +24,7 @@ from recollect.model.changes import Append, Change, Chunk, Expect, Put, Revise
 from recollect.model.records import (
     MEMORY_KINDS,
     MEMORY_TYPES,
+    MINED,
     Entity,
     MemoryRecord,
     Record,
@@ -34,6 +35,7 @@ from recollect.model.scope import check_name
 from recollect.model.shapes import FieldShape, shapes
 from recollect.record.turns import Message, plan_turns
 from recollect.text.chunk import spans
+from recollect.text.names import name_key
 from recollect.workspace import Workspace, rereading
 
 NOTES = "_notes"
@@ -85,8 +87,9 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
         supersedes=old.id,
         channel=old.channel,
         about=old.about,
+        slot=old.slot,
         pinned=old.pinned,
-        metadata=old.metadata,
+        metadata={name: value for name, value in old.metadata.items() if name != MINED},
         salience=old.salience,
         **kept,
     )
@@ -230,14 +233,21 @@ def _entities(
     texts = () if given is None else check_texts("about", given, work.settings.content_limit)
     names = list(dict.fromkeys(texts))
     new: list[Entity] = []
+    secret = work.store.secret() if names else b""
     for name in names:
         check_name("about", name)
         if name in known:
             continue
         found = list(work.store.find(Entity, {"name": name}, limit=1))
+        if not found:  # it may be known by another name
+            found = work.store.get(Entity, list(work.store.linking("keys", [name_key(secret, name)])))[:1]
         if not found:
             made = Entity(
-                id=_entity_id(work, name), name=name, first_seen=work.clock.now(), channel=work.scope.channel
+                id=entity_id(secret, name),
+                name=name,
+                keys=(name_key(secret, name),),
+                first_seen=work.clock.now(),
+                channel=work.scope.channel,
             )
             found = [made]
             new.append(made)
@@ -245,8 +255,8 @@ def _entities(
     return tuple(known[name].id for name in names), new
 
 
-def _entity_id(work: Workspace, name: str) -> str:
+def entity_id(secret: bytes, name: str) -> str:
     """The same for everybody who meets this name of this user first, so that it is stored once. Keyed,
     because an id outlives what it names."""
-    digest = hmac.digest(work.store.secret(), name.encode(), "sha256")
+    digest = hmac.digest(secret, name.encode("utf-8", "surrogatepass"), "sha256")
     return str(uuid.UUID(bytes=digest[:16], version=5))

@@ -21,6 +21,7 @@ from recollect.limits import (
 from recollect.model.changes import Change, Expect, Put
 from recollect.model.records import (
     RECORD_TYPES,
+    Closet,
     Conversation,
     Goal,
     MemoryRecord,
@@ -307,6 +308,8 @@ def _adds(record: Record, stored: Record | None) -> bool:
             return stored.closed_at is None or record.closed_at is not None
         case (Profile(), Profile()) | (UserSettings(), UserSettings()):
             return stored.updated_at <= record.updated_at
+        case Closet(), Closet():  # a place that is taken, or was erased, is not given to others
+            return stored.conversation == record.conversation and stored.last < record.last
         case _:
             return True
 

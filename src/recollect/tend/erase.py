@@ -1,6 +1,6 @@
 """Forgetting: what goes, what stays with fewer sources, and what comes back into force."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
     AuditEntry,
+    Closet,
     Conversation,
     Entity,
     Goal,
@@ -25,6 +26,8 @@ from recollect.model.records import (
 )
 from recollect.model.shapes import shapes
 from recollect.record.memories import ended_at, tombstone_digest
+from recollect.tend.erase_palace import emptied, turns_in, unnamed
+from recollect.tend.reopen import reopen
 from recollect.workspace import Workspace, rereading
 
 _CITING = (*MEMORY_TYPES, Entity, Relation)
@@ -46,16 +49,23 @@ class Forgotten:
 @rereading
 def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
     """One record of any kind. A memory leaves a tombstone; the notes behind it go with it, its turns
-    only when asked for."""
+    only when asked for. With a closet go the turns in it."""
     check_flag("with_sources", with_sources)
     target = _find(work, id)
     doomed: list[Record] = [target]
-    tombstones: list[Tombstone] = []
-    if isinstance(target, MemoryRecord):
-        digest = tombstone_digest(work.store.secret(), target.content)
-        tombstones.append(Tombstone(id=work.new_id(), digest=digest, at=work.clock.now()))
-        doomed += _sources(work, target, notes_only=not with_sources)
-    return _erase(work, doomed, f"{target.kind} {id}", [Put(tombstone) for tombstone in tombstones])
+    beside: list[Change] = []
+    match target:
+        case MemoryRecord():
+            digest = tombstone_digest(work.store.secret(), target.content)
+            beside.append(Put(Tombstone(id=work.new_id(), digest=digest, at=work.clock.now())))
+            doomed += _sources(work, target, notes_only=not with_sources)
+        case Entity():
+            beside += unnamed(work, target)
+        case Closet():  # its number stays
+            doomed = [*turns_in(work, target)]
+        case _:
+            pass
+    return _erase(work, doomed, f"{target.kind} {id}", beside)
 
 
 @rereading
@@ -63,6 +73,8 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
     """Everything of a conversation, a channel or an agent, and all that was derived from it alone."""
     doomed: list[Record] = []
     for kind in RECORD_TYPES:
+        if kind is Closet:
+            continue  # what becomes of it depends on its turns
         if kind is Conversation and field == "conversation":
             doomed += work.store.get(Conversation, [value])
         elif kind.kind not in _KEPT and any(f.name == field for f in shapes(kind)):
@@ -71,7 +83,9 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
     kept = {change.id for change in relabelled}
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
-    return _erase(work, doomed, field, relabelled, watched)
+    if field == "conversation":  # what was told of mining it
+        doomed += work.store.find(AuditEntry, {"conversation": value, "operation": "mine"})
+    return _erase(work, doomed, field, relabelled, watched, [*work.store.find(Closet, {field: value})])
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
@@ -101,7 +115,7 @@ def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list
         return turns
     shared = {
         source
-        for owner, sources in work.store.derived_from(memory.sources).items()
+        for owner, sources in work.store.linking("sources", memory.sources).items()
         if owner != memory.id
         for source in sources
     }
@@ -114,16 +128,19 @@ def _erase(
     subject: str,
     beside: Sequence[Change],
     watched: Sequence[Conversation] = (),
+    labelled: Sequence[Closet] = (),
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
     if not everything:
         return Forgotten()
-    neighbours = _neighbours(work, everything.values())
+    neighbours = neighbours_of(work, everything.values())
     # Nothing was said in them, and none was corrected, since they were read.
     memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
+    changes += emptied(work, everything, labelled)
+    changes += reopen(work, everything, {id for id, record in everything.items() if isinstance(record, Turn)})
     receipt = AuditEntry(
         id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
     )
@@ -166,20 +183,21 @@ def _unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
     for entity in list(bare):
         if any(work.store.count(Relation, {end: entity}) for end in ("source", "target")):
             del bare[entity]
-    for kind in MEMORY_TYPES if bare else ():
-        for memory in work.store.find(kind):
-            if memory.id not in gone:
-                for entity in memory.about:
-                    bare.pop(entity, None)
-    return list(bare.values())
+    return [entity for entity in bare.values() if not _matters(work, entity, gone.keys())]
 
 
 def _orphans(work: Workspace, doomed: list[Record]) -> list[Record]:
     """What was derived from doomed turns and from nothing else."""
     turns = {record.id for record in doomed if isinstance(record, Turn)}
-    derived = work.store.derived_from(sorted(turns))
+    derived = work.store.linking("sources", sorted(turns))
     alone = [owner for owner, sources in derived.items() if turns.issuperset(sources)]
-    return [record for kind in _CITING for record in work.store.get(kind, alone)]
+    orphans = [record for kind in _CITING for record in work.store.get(kind, alone)]
+    return [r for r in orphans if not (isinstance(r, Entity) and _matters(work, r, alone))]
+
+
+def _matters(work: Workspace, entity: Entity, gone: Collection[str]) -> bool:
+    """Whether memories that stay are about an entity: it cites only the first turns that name it."""
+    return not work.store.linking("about", [entity.id]).keys() <= {*gone}
 
 
 def _calls(work: Workspace, doomed: list[Record]) -> list[Record]:
@@ -191,7 +209,7 @@ def _calls(work: Workspace, doomed: list[Record]) -> list[Record]:
     return calls
 
 
-def _neighbours(work: Workspace, doomed: Iterable[Record]) -> dict[str, MemoryRecord]:
+def neighbours_of(work: Workspace, doomed: Iterable[Record]) -> dict[str, MemoryRecord]:
     """The memories that a doomed one replaced or was replaced by."""
     ids: set[str] = set()
     for record in doomed:

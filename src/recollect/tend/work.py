@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from time import perf_counter, sleep
 
-from recollect.errors import Conflict, EmbedderError, RecollectError, SettingsError
+from recollect.errors import Conflict, EmbedderError, ModelError, RecollectError, SettingsError
+from recollect.mine.pipeline import mine_conversation
+from recollect.model.scope import Scope
 from recollect.model.space import Space
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.store import Store, UserStore
 from recollect.settings import Settings
-from recollect.workspace import REREADS
+from recollect.tend.mining import is_ready
+from recollect.workspace import REREADS, Workspace
 
 log = logging.getLogger("recollect.tend")
 
@@ -48,6 +51,7 @@ class Tender:
     embedder: Embedder | None
     clock: Clock
     settings: Settings
+    workspace: Callable[[Scope], Workspace]
     progress: Progress | None = None
     stopping: Callable[[], bool] = lambda: False
 
@@ -229,6 +233,22 @@ def refresh_text(tender: Tender, hold: Hold) -> Done:
     return done, None
 
 
+def mine(tender: Tender, hold: Hold) -> Done:
+    """Mine the conversations that are ready for it; one that cannot be holds up no other."""
+    done, failure = 0, None
+    for user in tender.store.users_unmined(tender.clock.now()):
+        work = tender.workspace(Scope(user))
+        for conversation in work.store.unmined(now=tender.clock.now()):
+            if not hold():
+                return done, failure
+            if is_ready(work, conversation):
+                mined = mine_conversation(work, conversation.id, hold)
+                done += mined.turns
+                tender.tell("mine", done)
+                failure = failure or (ModelError(mined.problem) if mined.problem else None)
+    return done, failure
+
+
 def scrub(tender: Tender, hold: Hold) -> Done:
     """Finish erasures: no byte of what was forgotten stays in the files."""
     return int(tender.store.needs_scrub() and tender.store.scrub()), None
@@ -243,6 +263,7 @@ JOBS: dict[str, Job] = {
     "text": refresh_text,
     "embed": tend_vectors,
     "drop": drop_vectors,
+    "mine": mine,
     "scrub": scrub,
     "maintain": maintain,
 }

@@ -57,13 +57,18 @@ class Truncate:
 
 
 @dataclass(frozen=True, slots=True)
+class Break:
+    """Promise the whole answer, send the first half of it and close the connection."""
+
+
+@dataclass(frozen=True, slots=True)
 class Alter:
     """Answer with a changed body."""
 
     change: Callable[[Body], Body]
 
 
-Step = Status | Drop | Hang | Truncate | Alter
+Step = Status | Drop | Hang | Truncate | Break | Alter
 
 
 def wrong_count() -> Alter:
@@ -165,10 +170,13 @@ class OpenAIServer:
             case Alter():
                 whole = route(request.body)
                 handler.answer(200, whole if isinstance(whole, bytes) else step.change(whole))
-            case Truncate():
+            case Truncate() | Break():
                 whole = route(request.body)
                 raw = whole if isinstance(whole, bytes) else json.dumps(whole).encode()
-                handler.send(200, raw[: len(raw) // 2])
+                half = raw[: len(raw) // 2]
+                handler.send(200, half, length=len(raw if isinstance(step, Break) else half))
+                if isinstance(step, Break):
+                    handler.hang_up()
             case Drop():
                 handler.hang_up()
             case Hang():
@@ -211,11 +219,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.send(status, json.dumps(body).encode(), retry_after)
 
     def send(
-        self, status: int, content: bytes, retry_after: str | None = None, kind: str = "application/json"
+        self,
+        status: int,
+        content: bytes,
+        retry_after: str | None = None,
+        kind: str = "application/json",
+        length: int | None = None,
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Length", str(len(content) if length is None else length))
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)
         self.end_headers()

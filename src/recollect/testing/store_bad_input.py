@@ -121,7 +121,7 @@ class BadInputContract(StoreSuite):
         assert alice.get(Fact, [id]) == []
         assert alice.get(Turn, [id, "f"]) == []
         assert alice.count(Fact, {"id": id}) == 0
-        assert alice.derived_from([id]) == {}
+        assert alice.linking("sources", [id]) == {}
         assert alice.usage([id]) == {}
         with pytest.raises(NotFound):
             list(alice.find(Fact, after=id))

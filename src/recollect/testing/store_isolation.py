@@ -139,10 +139,10 @@ class IsolationContract(StoreSuite):
 
     def test_derived_from_stays_with_its_user(self, alice: UserStore, bob: UserStore) -> None:
         bob.apply([Put(fact("theirs", sources=("t",)))])
-        assert alice.derived_from(["t"]) == {}
+        assert alice.linking("sources", ["t"]) == {}
         alice.apply([Put(fact("mine", sources=("t",)))])
         alice.apply([Remove("turn", ("t",)), Remove("fact", ("theirs",))])
-        assert bob.derived_from(["t"]) == {"theirs": ("t",)}
+        assert bob.linking("sources", ["t"]) == {"theirs": ("t",)}
 
     def test_waiting_chunks_stay_with_their_user(
         self, embedded: Store, alice: UserStore, bob: UserStore

@@ -46,7 +46,7 @@ class ReadingContract(StoreSuite):
         alice.apply([Put(fact(name, sources=(f"t-{name}",))) for name in names])
         backwards = names[::-1]
         assert ids(alice.get(Fact, backwards)) == backwards
-        assert len(alice.derived_from([f"t-{name}" for name in names])) == MANY
+        assert len(alice.linking("sources", [f"t-{name}" for name in names])) == MANY
         alice.apply([Remove("fact", tuple(names[1:]))])
         assert ids(list(alice.find(Fact))) == names[:1]
 

@@ -272,10 +272,10 @@ class RecordingContract(StoreSuite):
                 Put(fact("none", about=("a", "b"))),
             ]
         )
-        assert alice.derived_from(["b", "missing"]) == {"one": ("a", "b"), "who": ("b",)}
+        assert alice.linking("sources", ["b", "missing"]) == {"one": ("a", "b"), "who": ("b",)}
         alice.apply([Remove("fact", ("one",))])
-        assert alice.derived_from(["a", "b"]) == {"who": ("b",)}
-        assert alice.derived_from([]) == {}
+        assert alice.linking("sources", ["a", "b"]) == {"who": ("b",)}
+        assert alice.linking("sources", []) == {}
 
     def test_what_is_expected_has_to_be_so(self, alice: UserStore) -> None:
         stored = fact("f", "tea", sources=("t",), metadata={"a": [1]})

@@ -1,8 +1,10 @@
-"""Stretches of days: weeks that start on Monday, months, years, seasons, and the steps between them."""
+"""Stretches of days: weeks that start on Monday, months, years, seasons, the steps between them, and when in
+UTC a day begins."""
 
 from calendar import monthrange
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 Days = tuple[date, date]
 """The first day and the day after the last."""
@@ -118,3 +120,28 @@ def weekday_before(day: date, weekday: int, count: int = 1) -> date:
 
 def weekday_after(day: date, weekday: int, count: int = 1) -> date:
     return day + ((weekday - day.weekday() - 1) % 7 + 1) * DAY + (count - 1) * WEEK
+
+
+def read_day(text: str | None) -> date | None:
+    """A day written as YYYY-MM-DD; None for None, `ValueError` for anything else. It is a year apart from
+    either end of the calendar, so that a day more or a zone is still a time."""
+    try:
+        found = None if text is None else date.fromisoformat(text)
+        if found is None or date.min.year < found.year < date.max.year:
+            return found
+    except ValueError:
+        pass
+    raise ValueError("A day must be written as YYYY-MM-DD.")
+
+
+def midnight(day: date, zone: tzinfo) -> datetime:
+    """When the day begins there, in UTC."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def zone_named(name: str | None) -> tzinfo:
+    """The zone something was said in; UTC where none is known."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC

@@ -8,7 +8,7 @@ day; its middle is the day itself.
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import NamedTuple
 
 from recollect.text import days as d
@@ -157,7 +157,7 @@ def _moved(days: Days, unit: str, count: int) -> Days:
 
 
 def _bounds(days: Days, relation: str, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    first, after = (_midnight(day, zone) for day in days)
+    first, after = (d.midnight(day, zone) for day in days)
     match relation:
         case "since" | "as of" | "starting":
             return first, None
@@ -169,7 +169,3 @@ def _bounds(days: Days, relation: str, zone: tzinfo) -> tuple[datetime | None, d
             return None, after
         case _:
             return first, after
-
-
-def _midnight(day: date, zone: tzinfo) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)

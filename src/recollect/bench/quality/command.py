@@ -3,7 +3,7 @@ a model makes of them."""
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from platformdirs import user_cache_path
@@ -13,7 +13,7 @@ from recollect.bench.progress import progress
 from recollect.bench.quality import datasets
 from recollect.bench.quality.datasets import Dataset
 from recollect.bench.quality.report import plot, show
-from recollect.bench.quality.run import SCORED, Plan, Step, run
+from recollect.bench.quality.run import SCORED, Mining, Plan, Step, run
 
 EXAMPLES = {
     "longmemeval": (
@@ -21,7 +21,7 @@ EXAMPLES = {
         "recollect bench longmemeval longmemeval_oracle.json --setting pool --json",
         "recollect bench longmemeval longmemeval_s.json.gz --until judge --model llama3 --judge gpt-4o",
     ),
-    "locomo": ("recollect bench locomo locomo10.json", "recollect bench locomo locomo10.json --json"),
+    "locomo": ("recollect bench locomo locomo10.json", "recollect bench locomo locomo10.json --mine rules"),
 }
 
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The published file, plain or .gz.")]
@@ -34,9 +34,9 @@ Cache = Annotated[
 ]
 EmbedderName = Annotated[str | None, typer.Option(help="What computes vectors; else as it is configured.")]
 TopK = Annotated[int, typer.Option(min=10, max=1000, help="How many hits recall is asked for.")]
-Mine = Annotated[Literal["off"], typer.Option(help="What is derived from the turns first.")]
+Mine = Annotated[Mining, typer.Option(help="What derives memories from the turns first.")]
 Until = Annotated[Step, typer.Option(help="The last step; the next run goes on from there.")]
-Model = Annotated[str | None, typer.Option(help="The language model that answers; else as it is configured.")]
+Model = Annotated[str | None, typer.Option(help="The language model to ask; else as it is configured.")]
 Judge = Annotated[
     str | None, typer.Option(help="The one that judges, at the same address; else the one that answers.")
 ]

@@ -234,7 +234,14 @@ def _only(person: Person, abstention: bool, count: int | None) -> Person:
 
 
 def _locomo_person(item: Mapping[str, Any]) -> Person:
-    talk = item["conversation"]
+    sessions, places = locomo_sessions(item["conversation"])
+    last = max(session.at for session in sessions)
+    questions = (_locomo_question(item, n, qa, places, last) for n, qa in enumerate(item["qa"]))
+    return Person(item["sample_id"], tuple(sessions), tuple(q for q in questions if q is not None))
+
+
+def locomo_sessions(talk: Mapping[str, Any]) -> tuple[list[Session], dict[str, Place]]:
+    """The sessions of a conversation, and where each of its turns is by the name that annotations use."""
     sessions: list[Session] = []
     places: dict[str, Place] = {}
     for number in sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key)):
@@ -242,9 +249,12 @@ def _locomo_person(item: Mapping[str, Any]) -> Person:
         places |= {turn["dia_id"]: (id, place) for place, turn in enumerate(turns)}
         at = _locomo_time(talk[f"session_{number}_date_time"])
         sessions.append(Session(id, at, tuple(Said("user", _spoken(turn)) for turn in turns)))
-    last = max(session.at for session in sessions)
-    questions = (_locomo_question(item, n, qa, places, last) for n, qa in enumerate(item["qa"]))
-    return Person(item["sample_id"], tuple(sessions), tuple(q for q in questions if q is not None))
+    return sessions, places
+
+
+def named_turns(evidence: object) -> list[str]:
+    """The turns that an annotation names, however it is written."""
+    return re.findall(r"D\d+:\d+", json.dumps(evidence))
 
 
 def _spoken(turn: Mapping[str, Any]) -> str:
@@ -256,7 +266,7 @@ def _spoken(turn: Mapping[str, Any]) -> str:
 def _locomo_question(
     item: Mapping[str, Any], number: int, qa: Mapping[str, Any], places: Mapping[str, Place], at: datetime
 ) -> Question | None:
-    named = re.findall(r"D\d+:\d+", json.dumps(qa.get("evidence", ())))
+    named = named_turns(qa.get("evidence", ()))
     gold = frozenset(places[id] for id in named if id in places)
     abstention = qa["category"] not in CATEGORIES
     if not gold and not abstention:

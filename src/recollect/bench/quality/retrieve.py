@@ -1,4 +1,4 @@
-"""Step two: ask. What is found goes to a file line by line; what is there already is not asked for again."""
+"""Step three: ask. What is found goes to a file line by line; what is there is not asked for again."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The steps one after the other: ingest, retrieve, score, answer, judge. Each finds what an earlier run has
-done.
+"""The steps one after the other: ingest, mine, retrieve, score, answer, judge. Each finds what an earlier run
+has done.
 
 What is kept is named by a hash of all that it depends on, so nothing out of date is ever taken: the
 stores by the data, the model and the code that writes, what was found also by every setting and all code,
@@ -22,6 +22,7 @@ from recollect.bench.quality import qa
 from recollect.bench.quality.cache import CachingEmbedder
 from recollect.bench.quality.datasets import Dataset
 from recollect.bench.quality.ingest import SetClock, ingest
+from recollect.bench.quality.mine import mine
 from recollect.bench.quality.retrieve import Answer, retrieve
 from recollect.bench.quality.score import score
 from recollect.errors import SettingsError
@@ -29,10 +30,13 @@ from recollect.ports.language_model import LanguageModel
 from recollect.settings import SECRET, Settings
 
 PACKAGE = Path(__file__).parents[2]
-WRITING = ("record", "text", "mine", "bench/quality/datasets.py", "bench/quality/ingest.py")
+WRITING = ("record", "text", "bench/quality/datasets.py", "bench/quality/ingest.py")
 """The code that decides what is in a store."""
+MINING = ("mine", "bench/quality/mine.py")
+"""What decides it as well, where turns are mined."""
 
-Step = Literal["ingest", "retrieve", "score", "answer", "judge"]
+Step = Literal["ingest", "mine", "retrieve", "score", "answer", "judge"]
+Mining = Literal["off", "rules", "model"]
 SCORED = ("score", "answer", "judge")
 """The steps whose figures include those of retrieval."""
 
@@ -47,13 +51,14 @@ class Plan:
     """A folder for SQLite files, or postgresql://…"""
     embedder: str | None = None
     top_k: int = 50
-    mine: str = "off"
+    mine: Mining = "off"
+    """What derives memories from the turns."""
     smoke: bool = False
     until: Step = "score"
     techniques: tuple[tuple[str, bool], ...] = ()
     """Those that are switched the other way."""
     model: str | None = None
-    """The name of the model that answers; else the settings'."""
+    """The name of the model that mines and answers; else the settings'."""
     judge: str | None = None
     """The name of the model that judges; else the one that answers."""
 
@@ -69,13 +74,16 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
         models = _models(stack, settings, plan) if asks else ()
         inner = wiring.open_embedder(settings)
         embedder = None if inner is None else stack.enter_context(CachingEmbedder(inner, plan.cache))
-        key = _ingest_key(dataset, plan, embedder)
+        key = _ingest_key(dataset, plan, settings, embedder)
         clock = SetClock()
+        database = _database(settings, dataset, key)
         memory = stack.enter_context(
-            Memory.open(_database(settings, dataset, key), embedder=embedder or "none", clock=clock)
+            Memory.open(database, embedder=embedder or "none", clock=clock, **_mining(plan, settings))
         )
         result: dict[str, Any] = {"recorded": ingest(memory, clock, dataset, key, stage)}
-        if plan.until != "ingest":
+        if plan.until != "ingest" and plan.mine != "off":
+            result["mined"] = mine(memory, clock, dataset, key, stage)
+        if plan.until not in ("ingest", "mine"):
             answered = plan.cache / "answers" / f"{dataset.name}-{_answer_key(key, plan, settings)}.jsonl"
             answers = retrieve(memory, clock, dataset, key, answered, stage, **_asking(plan))
             result = {"answers": str(answered)}
@@ -99,6 +107,15 @@ def _models(stack: ExitStack, settings: Settings, plan: Plan) -> tuple[LanguageM
     stack.callback(answering.close)
     stack.callback(judging.close)
     return answering, judging
+
+
+def _mining(plan: Plan, settings: Settings) -> dict[str, Any]:
+    """What a memory that mines is opened with."""
+    if plan.mine == "off":
+        return {}
+    if plan.mine == "model" and not settings.model:
+        raise SettingsError("A language model has to mine: set RECOLLECT_MODEL to the base URL of one.")
+    return {"miner": plan.mine, "model_name": plan.model or settings.model_name}
 
 
 def _those(answers: Iterable[Answer], dataset: Dataset) -> list[Answer]:
@@ -141,16 +158,21 @@ def _database(settings: Settings, dataset: Dataset, key: str) -> str:
     return str(folder / f"{dataset.name}-{key}.db")
 
 
-def _ingest_key(dataset: Dataset, plan: Plan, embedder: CachingEmbedder | None) -> str:
+def _ingest_key(dataset: Dataset, plan: Plan, settings: Settings, embedder: CachingEmbedder | None) -> str:
     space = embedder and (embedder.space.model, embedder.space.dimensions)
-    code = _code(path for part in WRITING for path in _files(PACKAGE / part))
-    return _hash(dataset.name, dataset.digest, plan.smoke, plan.mine, space, code)
+    parts = WRITING if plan.mine == "off" else WRITING + MINING
+    code = _code(path for part in parts for path in _files(PACKAGE / part))
+    mining = {} if plan.mine == "off" else _used(settings, "db") | _mining(plan, settings)
+    return _hash(dataset.name, dataset.digest, plan.smoke, plan.mine, mining, space, code)
 
 
 def _answer_key(key: str, plan: Plan, settings: Settings) -> str:
-    # Another API key finds nothing else.
-    used = {name: value for name, value in asdict(settings).items() if name not in SECRET}
-    return _hash(key, _asking(plan), used, _code(_files(PACKAGE)))
+    return _hash(key, _asking(plan), _used(settings), _code(_files(PACKAGE)))
+
+
+def _used(settings: Settings, *but: str) -> dict[str, Any]:
+    """The settings that results depend on: another API key finds nothing else."""
+    return {name: value for name, value in asdict(settings).items() if name not in (*SECRET, *but)}
 
 
 def _asking(plan: Plan) -> dict[str, Any]:

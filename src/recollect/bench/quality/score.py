@@ -1,4 +1,4 @@
-"""Step three: what the answers are worth. Pure: from questions and what was found for them to figures.
+"""Step four: what the answers are worth. Pure: from questions and what was found for them to figures.
 
 any@k: one of the places of the evidence is among the first k. all@k: every one is.
 """

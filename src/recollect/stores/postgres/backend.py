@@ -89,7 +89,7 @@ class PostgresBackend:
                     f"The database has schema {found}, this release needs {migrate.HEAD}: "
                     "run `recollect db migrate`."
                 )
-            _in_transaction(connection, lambda: migrate.upgrade(connection))
+            _in_transaction(connection, lambda: _upgrade(connection))
         if not _is_ready(connection):
             for step in objects.partition_steps(self._options.clock.now()):
                 _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
@@ -183,6 +183,11 @@ def _refuse_elsewhere(connection: Connection, where: str) -> None:
             "or a schema of its own: CREATE SCHEMA recollect, and ?options=-csearch_path%3Drecollect at the "
             "end of the address."
         )
+
+
+def _upgrade(connection: Connection) -> None:
+    migrate.upgrade(connection)
+    objects.extend(connection)
 
 
 def _is_ready(connection: Connection) -> bool:

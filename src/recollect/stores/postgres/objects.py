@@ -28,6 +28,12 @@ who said it, also after it is erased."""
 
 PARTITIONED = (*(t.name for t in schema.USER_TABLES if t not in (schema.users, schema.audit)), "texts")
 OWNED = (*(t.name for t in schema.USER_TABLES), "texts")
+UNWALLED = """
+SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
+AND NOT (relrowsecurity AND relforcerowsecurity
+    AND 2 = (SELECT count(*) FROM pg_policy WHERE polrelid = pg_class.oid AND polname IN ('own', 'every')))
+"""
+"""Tables without the wall between users."""
 _SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE"}
 
 
@@ -43,13 +49,27 @@ def create(connection: Connection) -> None:
     run(_unmeasured("users"))
     here: str = run("SELECT quote_ident(current_schema())").scalar_one()
     run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
-    for table in OWNED:
-        _build_wall(connection, table)
+    build_walls(connection)
     for table, rights in _SHARED.items():
         run(f"GRANT {rights} ON {table} TO {APP}")
     run(f"GRANT SELECT ON alembic_version TO {APP}")
     run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {here} TO {WORKER}")
     _create_function(connection, here)
+
+
+def extend(connection: Connection) -> None:
+    """What a migration's new tables need, but for their partitions, which are found to be missing."""
+    for table in build_walls(connection):
+        connection.exec_driver_sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {WORKER}")
+    connection.exec_driver_sql(f"DELETE FROM meta WHERE key = '{READY}'")
+
+
+def build_walls(connection: Connection) -> list[str]:
+    """A wall around each table that has none; which those were."""
+    bare = [name for (name,) in connection.exec_driver_sql(UNWALLED, ([*OWNED],))]
+    for table in bare:
+        _build_wall(connection, table)
+    return bare
 
 
 def _unmeasured(table: str, part: str = "") -> str:

@@ -121,11 +121,6 @@ _DISAGREEMENTS = {
         "SELECT user_id, doc FROM texts EXCEPT SELECT user_id, doc FROM chunks"
     ),
 }
-_WALLS = """
-SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
-AND NOT (relrowsecurity AND relforcerowsecurity
-    AND 2 = (SELECT count(*) FROM pg_policy WHERE polrelid = pg_class.oid AND polname IN ('own', 'every')))
-"""
 _ROLES = "SELECT rolname FROM pg_roles WHERE rolname = ANY(%s) AND (rolsuper OR rolbypassrls)"
 _BROKEN = """
 SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -142,7 +137,7 @@ def problems(connection: Connection) -> Iterator[str]:
     for what, statement in _DISAGREEMENTS.items():
         if count := run(f"SELECT count(*) FROM ({statement}) AS different").scalar():
             yield f"{count:,} {what}"
-    for (name,) in run(_WALLS, ([*objects.OWNED],)):
+    for (name,) in run(objects.UNWALLED, ([*objects.OWNED],)):
         yield f"The table {name} has no wall between users: its row-level security was changed."
     for (name,) in run(_ROLES, ([objects.APP, objects.WORKER],)):
         yield f"The role {name} is above row-level security: take SUPERUSER and BYPASSRLS from it."

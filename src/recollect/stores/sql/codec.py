@@ -25,7 +25,7 @@ from recollect.stores.sql.schema import RECORD_TABLES
 
 R = TypeVar("R", bound=Record)
 
-LINKS = ("sources", "about", "blocked_by")
+LINKS = ("sources", "about", "blocked_by", "keys")
 """Fields kept in the links table, under their own name."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

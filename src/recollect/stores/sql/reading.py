@@ -1,15 +1,16 @@
 """Rows to records, and the conditions to find them by."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, bindparam, or_, select
 
 from recollect.model.records import BY_KIND, MemoryRecord, Record, searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
-from recollect.stores.sql.codec import encode_fields, from_row, link_fields
+from recollect.stores.sql.codec import encode_fields, encode_time, from_row, link_fields
 from recollect.stores.sql.rows import UserRows, own_select
 
 R = TypeVar("R", bound=Record)
@@ -79,6 +80,21 @@ def linked(rows: UserRows, owners: Sequence[str]) -> dict[str, dict[str, tuple[s
         by_name = links.setdefault(row["owner"], {})
         by_name[row["name"]] = (*by_name.get(row["name"], ()), row["target"])
     return links
+
+
+_LINKING = own_select(schema.links, schema.links.c.owner).where(schema.links.c.name == bindparam("link"))
+
+
+def linking(rows: UserRows, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What the owners of a link to one of the targets link to by it."""
+    found = rows.all_in(_LINKING, schema.links.c.target, list(targets), link=link)
+    owners = list(dict.fromkeys(row["owner"] for row in found))
+    return {owner: links.get(link, ()) for owner, links in linked(rows, owners).items()}
+
+
+def may_be_mined(now: datetime) -> ColumnElement[bool]:
+    after = schema.conversations.c.mining_after
+    return or_(after.is_(None), after <= encode_time(now))
 
 
 def texts(rows: UserRows, chunks: Sequence[Mapping[str, Any]]) -> dict[str, str]:

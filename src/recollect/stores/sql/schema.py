@@ -5,74 +5,22 @@ partitions it. Times are microseconds since 1970 UTC. `seq` is the user's change
 the next number.
 """
 
-from typing import Any
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, UniqueConstraint
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
+from recollect.stores.sql.tables import (
+    BY_TIME,
+    BY_USER,
+    PARTITIONS,
+    metadata,
+    number,
+    record_table,
+    text,
+    text_type,
+    time,
+    vector_type,
 )
-from sqlalchemy.types import TypeEngine, UserDefinedType
 
-metadata = MetaData()
-
-PARTITIONS = 64
-"""Into how many parts PostgreSQL splits each table by its user."""
-BY_USER = "HASH (user_id)"
-BY_TIME = "RANGE (at)"
-
-
-class Halfvec(UserDefinedType[bytes]):
-    """pgvector's 16-bit vectors. Rows carry the bytes that `codec.encode_vector` made; the PostgreSQL
-    store's connections turn them into vectors and back."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: Any) -> str:
-        return "halfvec"
-
-
-def vector_type() -> TypeEngine[bytes]:
-    return LargeBinary().with_variant(Halfvec(), "postgresql")
-
-
-def text_type() -> TypeEngine[str]:
-    """Compared character by character, as Python does, whatever the database's language is."""
-    return Text().with_variant(Text(collation="C"), "postgresql")
-
-
-def _text(name: str, *, null: bool = False) -> Column[Any]:
-    return Column(name, text_type(), nullable=null)
-
-
-def _time(name: str, *, null: bool = False) -> Column[Any]:
-    return Column(name, BigInteger, nullable=null)
-
-
-def _number(name: str) -> Column[Any]:
-    return Column(name, Integer, nullable=False)
-
-
-def _record_table(name: str, *columns: Any, partition_by: str = BY_USER) -> Table:
-    return Table(
-        name,
-        metadata,
-        Column("user_id", text_type(), primary_key=True),
-        Column("id", text_type(), primary_key=True),
-        *columns,
-        _text("metadata"),
-        Column("seq", BigInteger, nullable=False),
-        postgresql_partition_by=partition_by,
-    )
-
+__all__ = ["PARTITIONS", "metadata", "text_type", "vector_type"]
 
 users = Table(
     "users",
@@ -83,154 +31,181 @@ users = Table(
     Column("next_doc", BigInteger, nullable=False),
     Column("documents", BigInteger, nullable=False),
     Column("terms", BigInteger, nullable=False),
-    _text("secret"),
+    text("secret"),
 )
 """`number` names the user in the text index and is never used again; `documents` and `terms` are the
 user's own text statistics."""
 
-conversations = _record_table(
+conversations = record_table(
     "conversations",
-    _text("channel"),
-    _text("agent", null=True),
-    _text("title", null=True),
-    _time("started_at"),
-    _time("last_at"),
-    _number("next_index"),
-    _number("mined_to"),
-    _time("ended_at", null=True),
-    _time("archived_at", null=True),
+    text("channel"),
+    text("agent", null=True),
+    text("title", null=True),
+    time("started_at"),
+    time("last_at"),
+    number("next_index"),
+    number("mined_to"),
+    time("ended_at", null=True),
+    time("archived_at", null=True),
+    added=(
+        Column("mining_failures", Integer, nullable=False, server_default="0"),
+        text("mining_problem", null=True),
+        time("mining_after", null=True),
+    ),
 )
 
-turns = _record_table(
+unmined = conversations.c.mined_to < conversations.c.next_index
+Index("ix_conversations_unmined", conversations.c.user_id, sqlite_where=unmined, postgresql_where=unmined)
+
+turns = record_table(
     "turns",
-    _text("conversation"),
-    _number("index"),
-    _text("role"),
-    _text("content"),
-    _time("at"),
-    _time("recorded_at"),
-    _text("digest"),
-    _text("channel"),
-    _text("agent", null=True),
-    _text("zone", null=True),
-    _text("model", null=True),
-    _number("tokens"),
+    text("conversation"),
+    number("index"),
+    text("role"),
+    text("content"),
+    time("at"),
+    time("recorded_at"),
+    text("digest"),
+    text("channel"),
+    text("agent", null=True),
+    text("zone", null=True),
+    text("model", null=True),
+    number("tokens"),
     UniqueConstraint("user_id", "conversation", "index", name="uq_turns_place"),
     Index("ix_turns_at", "user_id", "at"),
 )
 
-memories = _record_table(
+memories = record_table(
     "memories",
-    _text("kind"),
-    _text("content"),
-    _time("recorded_at"),
-    _time("valid_from"),
-    _time("valid_to", null=True),
-    _time("stated_to", null=True),
-    _time("retired_at", null=True),
-    _text("channel"),
-    _text("agent", null=True),
+    text("kind"),
+    text("content"),
+    time("recorded_at"),
+    time("valid_from"),
+    time("valid_to", null=True),
+    time("stated_to", null=True),
+    time("retired_at", null=True),
+    text("channel"),
+    text("agent", null=True),
     Column("confidence", Float, nullable=False),
     Column("salience", Float, nullable=False),
-    _text("tense"),
-    _text("origin"),
-    _text("supersedes", null=True),
-    _text("superseded_by", null=True),
-    _time("expires_at", null=True),
+    text("tense"),
+    text("origin"),
+    text("supersedes", null=True),
+    text("superseded_by", null=True),
+    time("expires_at", null=True),
     Column("pinned", Boolean, nullable=False),
-    _text("details"),
+    text("details"),
     Index("ix_memories_kind", "user_id", "kind", "id"),
     Index("ix_memories_supersedes", "user_id", "supersedes"),
+    added=(text("slot", null=True), Index("ix_memories_slot", "user_id", "slot")),
 )
 """`details` holds what only one kind of memory has."""
 
-entities = _record_table(
+entities = record_table(
     "entities",
-    _text("name"),
-    _text("type"),
-    _text("aliases"),
-    _text("description"),
-    _text("channel"),
+    text("name"),
+    text("type"),
+    text("aliases"),
+    text("description"),
+    text("channel"),
     Column("salience", Float, nullable=False),
-    _time("first_seen"),
+    time("first_seen"),
     Index("ix_entities_name", "user_id", "name"),
 )
 
-relations = _record_table(
+relations = record_table(
     "relations",
-    _text("source"),
-    _text("type"),
-    _text("target"),
-    _time("valid_from"),
-    _time("valid_to", null=True),
-    _time("recorded_at"),
-    _time("retired_at", null=True),
-    _text("channel"),
+    text("source"),
+    text("type"),
+    text("target"),
+    time("valid_from"),
+    time("valid_to", null=True),
+    time("recorded_at"),
+    time("retired_at", null=True),
+    text("channel"),
     Column("confidence", Float, nullable=False),
     Index("ix_relations_source", "user_id", "source"),
     Index("ix_relations_target", "user_id", "target"),
 )
 
-goals = _record_table(
+closets = record_table(
+    "closets",
+    number("wing"),
+    number("room"),
+    number("number"),
+    text("subject"),
+    text("type"),
+    text("slug"),
+    text("title"),
+    text("conversation", null=True),
+    number("first"),
+    number("last"),
+    time("at"),
+    text("channel"),
+    text("agent", null=True),
+    Index("ix_closets_place", "user_id", "wing", "room"),
+    Index("ix_closets_slug", "user_id", "slug"),
+    Index("ix_closets_conversation", "user_id", "conversation"),
+)
+
+goals = record_table(
     "goals",
-    _text("description"),
-    _time("created_at"),
-    _text("status"),
-    _number("priority"),
-    _time("deadline", null=True),
-    _time("closed_at", null=True),
-    _text("result", null=True),
-    _text("parent", null=True),
-    _text("channel"),
-    _text("agent", null=True),
-    _text("conversation", null=True),
+    text("description"),
+    time("created_at"),
+    text("status"),
+    number("priority"),
+    time("deadline", null=True),
+    time("closed_at", null=True),
+    text("result", null=True),
+    text("parent", null=True),
+    text("channel"),
+    text("agent", null=True),
+    text("conversation", null=True),
     Index("ix_goals_status", "user_id", "status"),
 )
 
-tool_invocations = _record_table(
+tool_invocations = record_table(
     "tool_invocations",
-    _text("tool"),
-    _text("input"),
-    _text("output"),
+    text("tool"),
+    text("input"),
+    text("output"),
     Column("success", Boolean, nullable=False),
     Column("latency_ms", Float),
-    _text("error", null=True),
-    _time("at"),
-    _text("conversation", null=True),
-    _text("turn", null=True),
-    _text("channel"),
-    _text("agent", null=True),
+    text("error", null=True),
+    time("at"),
+    text("conversation", null=True),
+    text("turn", null=True),
+    text("channel"),
+    text("agent", null=True),
     Index("ix_tool_invocations_conversation", "user_id", "conversation"),
 )
 
-summaries = _record_table(
+summaries = record_table(
     "summaries",
-    _text("conversation"),
-    _text("query"),
-    _text("summary"),
-    _text("result"),
-    _time("at"),
-    _text("channel"),
-    _text("agent", null=True),
+    text("conversation"),
+    text("query"),
+    text("summary"),
+    text("result"),
+    time("at"),
+    text("channel"),
+    text("agent", null=True),
     Index("ix_summaries_conversation", "user_id", "conversation"),
 )
 
-profiles = _record_table(
-    "profiles", _text("preferences"), _text("expertise"), _text("style"), _time("updated_at")
+profiles = record_table("profiles", text("preferences"), text("expertise"), text("style"), time("updated_at"))
+user_settings = record_table("user_settings", text("values"), time("updated_at"))
+tombstones = record_table(
+    "tombstones", text("digest"), time("at"), Index("ix_tombstones_digest", "user_id", "digest")
 )
-user_settings = _record_table("user_settings", _text("values"), _time("updated_at"))
-tombstones = _record_table(
-    "tombstones", _text("digest"), _time("at"), Index("ix_tombstones_digest", "user_id", "digest")
-)
-audit = _record_table(
+audit = record_table(
     "audit",
-    _text("operation"),
-    _text("subject"),
+    text("operation"),
+    text("subject"),
     Column("at", BigInteger, primary_key=True),
-    _number("count"),
-    _text("channel"),
-    _text("agent", null=True),
-    _text("conversation", null=True),
+    number("count"),
+    text("channel"),
+    text("agent", null=True),
+    text("conversation", null=True),
     Index("ix_audit_at", "user_id", "at"),
     partition_by=BY_TIME,
 )
@@ -243,35 +218,35 @@ links = Table(
     Column("owner", text_type(), primary_key=True),
     Column("name", text_type(), primary_key=True),
     Column("place", Integer, primary_key=True),
-    _text("target"),
+    text("target"),
     Index("ix_links_target", "user_id", "name", "target"),
     postgresql_partition_by=BY_USER,
 )
-"""Which turns a record cites, which entities it is about, which goals block it."""
+"""Which turns a record cites, which entities it is about, which goals block it, what it is known by."""
 
 chunks = Table(
     "chunks",
     metadata,
     Column("user_id", text_type(), primary_key=True),
     Column("doc", BigInteger, primary_key=True),
-    _text("kind"),
-    _text("owner"),
-    _number("start"),
-    _number("stop"),
-    _number("terms"),
-    _text("channel"),
-    _text("agent", null=True),
-    _text("conversation", null=True),
-    _text("role", null=True),
+    text("kind"),
+    text("owner"),
+    number("start"),
+    number("stop"),
+    number("terms"),
+    text("channel"),
+    text("agent", null=True),
+    text("conversation", null=True),
+    text("role", null=True),
     Column("confidence", Float, nullable=False),
-    _time("at"),
-    _time("valid_from"),
-    _time("valid_to", null=True),
-    _time("stated_to", null=True),
-    _time("recorded_at"),
-    _time("retired_at", null=True),
-    _time("expires_at", null=True),
-    _text("supersedes", null=True),
+    time("at"),
+    time("valid_from"),
+    time("valid_to", null=True),
+    time("stated_to", null=True),
+    time("recorded_at"),
+    time("retired_at", null=True),
+    time("expires_at", null=True),
+    text("supersedes", null=True),
     Column("seq", BigInteger, nullable=False),
     Column("place", Integer),
     Column("weight", Float, nullable=False, server_default="1"),
@@ -310,14 +285,29 @@ usage = Table(
     metadata,
     Column("user_id", text_type(), primary_key=True),
     Column("id", text_type(), primary_key=True),
-    _text("kind"),
-    _number("count"),
-    _number("since_renewal"),
-    _time("last_at"),
+    text("kind"),
+    number("count"),
+    number("since_renewal"),
+    time("last_at"),
     sqlite_with_rowid=False,
     postgresql_partition_by=BY_USER,
 )
 """How often a memory was returned; apart from the memory, so that counting does not rewrite it."""
+
+spending = Table(
+    "spending",
+    metadata,
+    Column("user_id", text_type(), primary_key=True),
+    Column("day", Integer, primary_key=True),
+    Column("source", text_type(), primary_key=True),
+    Column("model", text_type(), primary_key=True),
+    Column("calls", BigInteger, nullable=False),
+    Column("prompt", BigInteger, nullable=False),
+    Column("completion", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
+)
+"""What models were asked for a user, and how many tokens that took: `day` counts from 1970, in UTC."""
 
 deletions = Table(
     "deletions",
@@ -335,8 +325,8 @@ spaces = Table(
     "spaces",
     metadata,
     Column("id", Integer, primary_key=True),
-    _text("model"),
-    _number("dimensions"),
+    text("model"),
+    number("dimensions"),
     Column("unrelated", Float, nullable=False),
     Column("active", Boolean, nullable=False),
     UniqueConstraint("model", "dimensions", name="uq_spaces_model"),
@@ -346,8 +336,8 @@ leases = Table(
     "leases",
     metadata,
     Column("name", text_type(), primary_key=True),
-    _text("holder"),
-    _time("until"),
+    text("holder"),
+    time("until"),
 )
 
 meta = Table(
@@ -376,6 +366,7 @@ RECORD_TABLES: dict[str, Table] = {
     "reflection": memories,
     "entity": entities,
     "relation": relations,
+    "closet": closets,
     "goal": goals,
     "tool_invocation": tool_invocations,
     "summary": summaries,

@@ -13,7 +13,7 @@ from recollect.model.scope import check_name
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
-from recollect.stores.sql.reading import texts
+from recollect.stores.sql.reading import may_be_mined, texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
 from recollect.stores.sql.user_store import PAGE, SqlUserStore
@@ -41,6 +41,12 @@ class SqlStore(SpaceKeeper):
         page = select(name).order_by(name).limit(PAGE)
         with self._backend.read() as connection:
             return list(connection.execute(page.where(name > last)).scalars())
+
+    @only_reads
+    def users_unmined(self, now: datetime) -> list[str]:
+        users = select(schema.conversations.c.user_id).where(schema.unmined, may_be_mined(now)).distinct()
+        with self._backend.read() as connection:
+            return list(connection.execute(users).scalars())
 
     # Text index
 
@@ -161,7 +167,8 @@ class SqlStore(SpaceKeeper):
             waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting, living)
             rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
-        return {"rows": rows, **self._backend.stats()}
+            mining = _mining(connection)
+        return {"rows": rows, "mining": mining, **self._backend.stats()}
 
     @only_reads
     def check(self) -> list[str]:
@@ -183,6 +190,19 @@ _FIRST_LEASE = text(
     "INSERT INTO leases (name, holder, until) VALUES (:name, :holder, :until) ON CONFLICT DO NOTHING"
 )
 _UNSCRUBBED = select(schema.erasures).where(schema.erasures.c.erased > schema.erasures.c.scrubbed)
+
+
+def _mining(connection: Connection) -> dict[str, Any]:
+    """How many conversations are not mined to their end, and why mining failed, how often."""
+    table = schema.conversations
+    waiting = select(func.count()).select_from(table).where(schema.unmined)
+    failed = (
+        select(table.c.mining_problem, func.count())
+        .where(schema.unmined, table.c.mining_problem.is_not(None))
+        .group_by(table.c.mining_problem)
+    )
+    problems = {str(problem): int(count) for problem, count in connection.execute(failed)}
+    return {"waiting": connection.execute(waiting).scalar_one(), "problems": problems}
 
 
 def _mark(connection: Connection, key: str) -> int:

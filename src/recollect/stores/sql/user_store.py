@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from heapq import merge
 from typing import Any, TypeVar
 
@@ -13,10 +13,10 @@ from sqlalchemy.exc import IntegrityError
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import Change, Chunk
-from recollect.model.records import BY_KIND, Record
+from recollect.model.records import BY_KIND, Conversation, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
-from recollect.ports.store import Applied, FeedEntry, Unembedded, Usage, UserView
+from recollect.ports.store import Applied, FeedEntry, Spent, Unembedded, Usage, UserView
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
@@ -24,7 +24,8 @@ from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.reading import (
     beyond,
     conditions,
-    linked,
+    linking,
+    may_be_mined,
     of_kind,
     ordered,
     records,
@@ -33,6 +34,7 @@ from recollect.stores.sql.reading import (
 )
 from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sealing import SEALED
+from recollect.stores.sql.spending import spend, spending
 from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
@@ -173,13 +175,26 @@ class SqlUserStore:
             return self._backend.search(UserRows(connection, self._user), search)
 
     @only_reads
-    def derived_from(self, turns: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        table = schema.links
+    def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        with self._backend.read(self._user) as connection:
+            return linking(UserRows(connection, self._user), link, targets)
+
+    @only_reads
+    def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
+        table = schema.conversations
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            cited = rows.select(table, table.c.owner).where(table.c.name == "sources")
-            owners = list(dict.fromkeys(r["owner"] for r in rows.all_in(cited, table.c.target, list(turns))))
-            return {owner: links.get("sources", ()) for owner, links in linked(rows, owners).items()}
+            waiting = rows.select(table).where(schema.unmined, *(() if now is None else (may_be_mined(now),)))
+            waiting = waiting.order_by(table.c.last_at, table.c.id)
+            return records(rows, Conversation, rows.all(waiting.limit(limit)))
+
+    def spend(self, spent: Sequence[Spent]) -> None:
+        self._backend.write(lambda c: spend(self._backend, UserRows(c, self._user), spent), self._user)
+
+    @only_reads
+    def spending(self, since: date | None = None) -> list[Spent]:
+        with self._backend.read(self._user) as connection:
+            return spending(UserRows(connection, self._user), since)
 
     def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
         def work(connection: Connection) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Append, Change, Expect, Put, Remove, Revise, TurnDraft
+from recollect.model.changes import Append, Change, Expect, ExpectOnly, Put, Remove, Revise, TurnDraft
 from recollect.model.records import (
     BY_KIND,
     SEARCHABLE,
@@ -33,8 +33,9 @@ from recollect.stores.sql.codec import (
     to_columns,
     to_row,
 )
+from recollect.stores.sql.expecting import expect, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
-from recollect.stores.sql.reading import of_kind, records
+from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_update
 
 R = TypeVar("R", bound=Record)
@@ -68,8 +69,10 @@ def apply(
                 writer.revise(change)
             case Remove():
                 writer.remove(change)
+            case ExpectOnly():
+                expect_only(rows, change)
             case _Run():
-                writer.expect(change.expects)
+                expect(rows, change.expects)
                 writer.put(change.puts)
     writer.indexer.flush()
     rows.run_prepared(
@@ -90,9 +93,9 @@ class _Run:
     expects: list[Expect]
 
 
-def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | _Run]:
+def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | _Run]:
     """Neighbours that become one statement, joined."""
-    joined: list[Append | Revise | Remove | _Run] = []
+    joined: list[Append | Revise | Remove | ExpectOnly | _Run] = []
     for _, neighbours in groupby(changes, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
         for change in neighbours:
@@ -249,19 +252,6 @@ class _Writer:
             if isinstance(put.record, Conversation) and (put.record.archived_at or put.record.id in known):
                 self.indexer.archive(put.record.id, put.record.archived_at is not None)
             self._link(put)
-
-    def expect(self, expects: Sequence[Expect]) -> None:
-        """Records of one kind."""
-        if not expects:
-            return
-        kind = BY_KIND[expects[0].kind]
-        table = schema.RECORD_TABLES[kind.kind]
-        ids = [change.id for change in expects]
-        found = self._rows.all_in(of_kind(self._rows.select(table), kind), table.c.id, ids)
-        stored = {record.id: record for record in records(self._rows, kind, found)}
-        for change in expects:
-            if stored.get(change.id) != change.record:
-                raise Conflict(f"The {kind.kind} {change.id!r} was changed in the meantime: read it again.")
 
     def revise(self, change: Revise) -> None:
         kind = BY_KIND[change.kind]

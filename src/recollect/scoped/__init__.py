@@ -7,25 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_given, check_text, check_time, check_whole, shown
-from recollect.model.recollection import Event, Recollection
+from recollect.model.recollection import Recollection
 from recollect.model.records import (
     BY_KIND,
     RECORD_TYPES,
     Conversation,
-    Goal,
     MemoryRecord,
-    Profile,
     Record,
     Summary,
     ToolInvocation,
     Turn,
-    UserSettings,
 )
 from recollect.model.scope import Scope
-from recollect.recall.timeline import timeline
 from recollect.record import ledger, memories, transfer, turns
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
+from recollect.scoped.knowledge import KnowledgeVerbs
+from recollect.scoped.person import PersonVerbs
 from recollect.tend import erase
 from recollect.tend.erase import Forgotten
 from recollect.workspace import Workspace
@@ -40,7 +38,7 @@ KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
 """What can be read back."""
 
 
-class ScopedMemory:
+class ScopedMemory(KnowledgeVerbs, PersonVerbs):
     """One user's memory, seen from a channel, an agent and a conversation."""
 
     def __init__(
@@ -259,67 +257,10 @@ class ScopedMemory:
         check_given("conversation", conversation)
         return [*self._work.store.find(Summary, {"conversation": conversation})]
 
-    def timeline(
-        self,
-        entity: str | None = None,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-    ) -> builtins.list[Event]:
-        """What was said, learnt, corrected and ended, oldest first; with `entity` only what is about it."""
-        return timeline(self._work, entity, since, until, limit)
-
     def counts(self) -> dict[str, int]:
         """How many records of each kind there are."""
         every = {kind.kind: self._work.store.count(kind) for kind in RECORD_TYPES}
         return {kind: count for kind, count in every.items() if count and kind in KINDS}
-
-    # Goals, profile, settings
-
-    def add_goal(
-        self,
-        description: str,
-        *,
-        priority: int = 0,
-        deadline: datetime | None = None,
-        parent: str | None = None,
-        blocked_by: Sequence[str] = (),
-    ) -> Goal:
-        """A new goal, active unless something blocks it."""
-        return ledger.add_goal(self._work, description, priority, deadline, parent, blocked_by)
-
-    def goals(self, status: str | None = "active") -> builtins.list[Goal]:
-        """Goals with this status (None: all), the most pressing first."""
-        where = {} if status is None else {"status": ledger.goal_status(status)}
-        found = self._work.store.find(Goal, where)
-        return sorted(found, key=lambda goal: (-goal.priority, goal.id))
-
-    def complete_goal(self, id: str, status: str = "completed", result: str | None = None) -> Goal:
-        """Close a goal with its result, or set another status. Goals that only it blocked become active."""
-        return ledger.complete_goal(self._work, id, status, result)
-
-    def profile(self) -> Profile:
-        """What is known of the user as a person."""
-        return ledger.profile(self._work)
-
-    def update_profile(
-        self,
-        *,
-        preferences: Mapping[str, Any] | None = None,
-        expertise: Sequence[str] | None = None,
-        style: Mapping[str, Any] | None = None,
-    ) -> Profile:
-        """Merge into the profile; a preference or style set to None is taken out."""
-        return ledger.update_profile(self._work, preferences, expertise, style)
-
-    def settings(self) -> UserSettings:
-        """What the user has set for their own memory."""
-        return ledger.user_settings(self._work)
-
-    def update_settings(self, **values: Any) -> UserSettings:
-        """Merge into the user's settings; a value of None is taken out."""
-        return ledger.update_user_settings(self._work, values)
 
     # Leaving
 

@@ -1,0 +1,137 @@
+"""Two entities that are one, and one that is two: what mining gets wrong, put right by somebody who knows."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from recollect.errors import Invalid
+from recollect.mine.entities import ALIASES, APART, keys_of
+from recollect.model.changes import Change, Expect, Put, Remove
+from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn, searchable_text
+from recollect.record.memories import entity_id, indexed
+from recollect.text.names import folded, name_key
+from recollect.workspace import Workspace, rereading
+
+
+@rereading
+def merge(work: Workspace, name: str, into: str) -> Entity:
+    """Take the entity `name` for the entity `into`, with all that is known of it."""
+    gone, kept = work.entity(name), work.entity(into)
+    if gone.id == kept.id:
+        raise Invalid(f"{name!r} and {into!r} are the same already.")
+    names = [
+        n
+        for n in (gone.name, *gone.aliases)
+        if folded(n) not in {folded(kept.name), *map(folded, kept.aliases)}
+    ]
+    apart = {folded(n) for n in names}
+    scores = {**kept.metadata.get(ALIASES, {}), **dict.fromkeys(names, 1.0)}
+    merged = replace(
+        kept,
+        aliases=(*kept.aliases, *names),
+        description=kept.description or gone.description,
+        sources=tuple(dict.fromkeys((*kept.sources, *gone.sources))),
+        first_seen=min(kept.first_seen, gone.first_seen),
+        salience=max(kept.salience, gone.salience),
+        metadata={
+            **gone.metadata,
+            **kept.metadata,
+            ALIASES: scores,
+            APART: [n for n in kept.metadata.get(APART, ()) if n not in apart],
+        },
+    )
+    changes = _moved(_about(work, gone), gone, kept.id)
+    relations = _relations(work, gone)
+    loops = [r for r in relations if {r.source, r.target} <= {gone.id, kept.id}]
+    changes += _redirected([r for r in relations if r not in loops], gone.id, kept.id)
+    changes.append(Remove("relation", tuple(r.id for r in loops)))
+    changes += [Expect("entity", gone.id, gone), Remove("entity", (gone.id,))]
+    return _stored(work, changes, kept, merged)
+
+
+@rereading
+def split(work: Workspace, name: str, alias: str) -> Entity:
+    """Make an alias of an entity an entity of its own, with the memories that call it so. Mining takes the
+    two for two from then on."""
+    one = work.entity(name)
+    if folded(alias) not in {*map(folded, one.aliases)}:
+        raise Invalid(
+            f"{alias!r} is no alias of {one.name!r}; its aliases are {', '.join(one.aliases) or 'none'}."
+        )
+    left = [known for known in one.aliases if folded(known) != folded(alias)]
+    scores = {n: score for n, score in one.metadata.get(ALIASES, {}).items() if folded(n) != folded(alias)}
+    turns = {turn.id: turn.content for turn in work.store.get(Turn, one.sources)}
+    theirs = [id for id in one.sources if _calls(turns.get(id, ""), alias, [one.name, *left])]
+    rest = replace(
+        one,
+        aliases=tuple(left),
+        sources=tuple(id for id in one.sources if id not in theirs),
+        metadata={**one.metadata, ALIASES: scores, APART: [*one.metadata.get(APART, ()), folded(alias)]},
+    )
+    other = Entity(
+        id=entity_id(work.store.secret(), alias),
+        name=alias,
+        type=one.type,
+        first_seen=one.first_seen,
+        channel=one.channel,
+        sources=tuple(theirs),
+        metadata={APART: [folded(n) for n in (one.name, *left)]},
+    )
+    moved = [m for m in _about(work, one) if _calls(m.content, alias, [one.name, *left])]
+    changes: list[Change] = [Expect("entity", other.id, None)]
+    changes += _moved(moved, one, other.id)
+    relations = [r for r in _relations(work, one) if theirs and {*r.sources} <= {*theirs}]
+    changes += _redirected(relations, one.id, other.id)
+    changes.append(Put(_keyed(work, other)))
+    _stored(work, changes, one, rest)
+    return _keyed(work, other)
+
+
+def _calls(text: str, alias: str, others: Sequence[str]) -> bool:
+    """Whether a text names somebody by this alias and by none of their other names."""
+    longest = sorted((n for n in (alias, *others) if n.strip()), key=len, reverse=True)
+    if not longest:
+        return False
+    found = re.findall(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)", text, re.IGNORECASE)
+    return bool(found) and {folded(n) for n in found} == {folded(alias)}
+
+
+def _keyed(work: Workspace, entity: Entity) -> Entity:
+    secret = work.store.secret()
+    return replace(entity, keys=keys_of(entity, lambda name: name_key(secret, name)))
+
+
+def _stored(work: Workspace, changes: list[Change], old: Entity, new: Entity) -> Entity:
+    new = _keyed(work, new)
+    same = searchable_text(new) == searchable_text(old)
+    work.apply(*changes, Expect("entity", old.id, old), Put(new, None if same else indexed(work, new)))
+    return new
+
+
+def _about(work: Workspace, entity: Entity) -> list[MemoryRecord]:
+    owners = list(work.store.linking("about", [entity.id]))
+    return [memory for kind in MEMORY_TYPES for memory in work.store.get(kind, owners)]
+
+
+def _moved(memories: Iterable[MemoryRecord], old: Entity, new: str) -> list[Change]:
+    changes: list[Change] = []
+    for memory in memories:
+        about = tuple(dict.fromkeys(new if id == old.id else id for id in memory.about))
+        changes += [Expect(memory.kind, memory.id, memory), Put(replace(memory, about=about))]
+    return changes
+
+
+def _relations(work: Workspace, entity: Entity) -> list[Relation]:
+    found = {r.id: r for end in ("source", "target") for r in work.store.find(Relation, {end: entity.id})}
+    return list(found.values())
+
+
+def _redirected(relations: Iterable[Relation], old: str, new: str) -> list[Change]:
+    changes: list[Change] = []
+    for relation in relations:
+        source, target = (new if end == old else end for end in (relation.source, relation.target))
+        changes += [
+            Expect("relation", relation.id, relation),
+            Put(replace(relation, source=source, target=target)),
+        ]
+    return changes

@@ -1,0 +1,295 @@
+"""From what a window gave to what is stored: who is meant, what is new, and what it changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.mine.bonds import plan_relations
+from recollect.mine.entities import Cast, cast
+from recollect.mine.extracted import USER, Bond, Claim, Extraction, Window
+from recollect.mine.resolve import Known, Making, Resolved, resolve, slots_of
+from recollect.mine.slots import rewords
+from recollect.mine.versions import SAID
+from recollect.model.changes import Change, Chunk, Expect, ExpectOnly, Put
+from recollect.model.records import (
+    MEMORY_TYPES,
+    MINED,
+    Entity,
+    MemoryRecord,
+    Relation,
+    Tense,
+    Tombstone,
+    searchable_text,
+)
+from recollect.model.search import Filter, Search
+from recollect.model.shapes import shapes
+from recollect.ports.store import UserView
+from recollect.record.memories import entity_id, tombstone_digest
+from recollect.text.chunk import spans
+from recollect.text.names import folded, name_key
+from recollect.workspace import Workspace
+
+NEAREST = 3
+"""How many of the memories most like a claim are looked at."""
+
+_TYPES = {kind.kind: kind for kind in MEMORY_TYPES}
+_OWN = {
+    kind.kind: {shape.name for shape in shapes(kind)} - {shape.name for shape in shapes(MemoryRecord)}
+    for kind in MEMORY_TYPES
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What a window changes, and how much of each there is of it."""
+
+    changes: list[Change] = field(default_factory=list[Change])
+    resolved: Resolved = field(default_factory=Resolved)
+    entities: int = 0
+    relations: int = 0
+
+
+def embedded(work: Workspace, extraction: Extraction) -> dict[str, Any]:
+    """The vectors of the claims' contents: computed once, before anything is planned."""
+    contents = list(dict.fromkeys(claim.content for claim in extraction.claims))
+    return dict(zip(contents, work.embed(contents), strict=True))
+
+
+def plan_landing(
+    work: Workspace, view: UserView, window: Window, extraction: Extraction, vectors: Mapping[str, Any]
+) -> Landing:
+    """What the extraction of a window changes in the memory as it is now."""
+    at = {turn.id: turn.at for turn in window.turns}
+    claims = _remembered(view, extraction.claims)
+    people = _cast(work, view, extraction, claims)
+    known = _known(work, view, claims, vectors)
+    making = _making(work, extraction, people, at)
+    resolved = resolve(claims, known, making)
+    stored = {m.id: m for versions in known.versions.values() for m in versions}
+    stored |= {memory.id: memory for memory in (*known.alike.values(), *known.named.values())}
+    landing = Landing(resolved=resolved)
+    for slots in _by_kind(claims):
+        found = frozenset(id for id, m in stored.items() if m.kind == slots[0] and m.slot in slots[1])
+        landing.changes.append(ExpectOnly(slots[0], {"slot": slots[1], "channel": work.scope.channel}, found))
+    memories = list(resolved.memories.values())
+    changed = [Expect(m.kind, m.id, stored[m.id]) for m in memories if m.id in stored]
+    puts = [Put(m, None if m.id in stored else _chunks(m, vectors)) for m in memories]
+    relations, bonds = _relations(work, view, extraction.bonds, people, at)
+    entities = _entities(work, view, people)
+    kinds: list[Change] = sorted((*changed, *puts), key=_kind_of)
+    landing.changes.extend((*kinds, *entities, *relations))
+    count = sum(isinstance(change, Put) for change in entities)
+    return replace(landing, entities=count, relations=bonds)
+
+
+def _kind_of(change: Change) -> tuple[bool, str]:
+    """Neighbours of one kind are written with one statement; what is expected comes first."""
+    if isinstance(change, Put):
+        return True, change.record.kind
+    return False, getattr(change, "kind", "")
+
+
+def _remembered(view: UserView, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims without those that somebody wants forgotten."""
+    secret = view.secret()
+    digests = {claim.content: tombstone_digest(secret, claim.content) for claim in claims}
+    where = {"digest": list(set(digests.values()))}
+    gone = {tombstone.digest for tombstone in view.find(Tombstone, where)} if claims else set[str]()
+    return [claim for claim in claims if digests[claim.content] not in gone]
+
+
+def _by_kind(claims: Sequence[Claim]) -> list[tuple[str, list[str]]]:
+    slots: dict[str, set[str]] = {}
+    for claim in claims:
+        for kind, slot in slots_of(claim):
+            slots.setdefault(kind, set()).add(slot)
+    return [(kind, sorted(found)) for kind, found in slots.items()]
+
+
+def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Mapping[str, Any]) -> Known:
+    versions: dict[tuple[str, str], list[MemoryRecord]] = {}
+    for kind, slots in _by_kind(claims):
+        for memory in view.find(_TYPES[kind], {"slot": slots, "channel": work.scope.channel}):
+            versions.setdefault((kind, memory.slot or ""), []).append(memory)
+    alike = {
+        place: found
+        for place, claim in enumerate(claims)
+        if not any(slot in versions for slot in slots_of(claim))
+        and (found := _alike(work, view, claim, vectors.get(claim.content))) is not None
+    }
+    replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
+    named = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
+    return Known(versions, alike, {memory.id: memory for memory in named if memory.retired_at is None})
+
+
+def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> MemoryRecord | None:
+    """A memory that says the same in other words."""
+    if vector is None:
+        return None
+    filter = Filter(now=work.clock.now(), kinds=(claim.kind,), channels=(work.scope.channel,))
+    least = work.settings.same_similarity
+    search = Search(filter=filter, vector=vector, space=work.space, threshold=least, limit=NEAREST)
+    near = [found.owner for found in view.search(search) if (found.similarity or 0.0) >= least]
+    for memory in view.get(_TYPES[claim.kind], near):
+        if rewords(memory.content, claim.content):
+            return memory
+    return None
+
+
+def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Sequence[Claim]) -> Cast:
+    """Everybody and everything that is named, found by any of their names."""
+    mentions = extraction.mentions
+    names = [name for claim in claims for name in (claim.subject, *claim.about)]
+    names += [name for bond in extraction.bonds for name in (bond.source, bond.target)]
+    names = [name for name in dict.fromkeys(names) if folded(name)]
+    secret = view.secret()
+
+    def key(name: str) -> str:
+        return name_key(secret, name)
+
+    spoken = [name for mention in mentions for name in (mention.name, *mention.aliases)]
+    wanted = {key(name) for name in (*names, *spoken)}
+    wanted |= {key(name.split(maxsplit=1)[0]) for name in spoken if name.strip()}
+    found = {*view.linking("keys", sorted(wanted))}
+    by_name = view.find(Entity, {"name": list(dict.fromkeys((*names, *spoken)))}) if wanted else ()
+    found |= {entity.id for entity in by_name}  # made before entities had keys
+    known = [e for e in view.get(Entity, sorted(found)) if e.channel in work.scope.channels]
+
+    def new(name: str) -> Entity:
+        person = "person" if name == USER else "thing"
+        return Entity(
+            id=entity_id(secret, name),
+            name=name,
+            type=person,
+            first_seen=work.clock.now(),
+            channel=work.scope.channel,
+        )
+
+    return cast(mentions, names, known, new, key, work.settings.same_name)
+
+
+def _entities(work: Workspace, view: UserView, people: Cast) -> list[Change]:
+    """The entities that are new or changed, indexed anew where what is searched of them changed."""
+    stored = {entity.id: entity for entity in view.get(Entity, list(people.entities))}
+    changed = [e for e in people.entities.values() if stored.get(e.id) != e]
+    texts = [searchable_text(e) for e in changed]
+    fresh = [
+        t
+        for e, t in zip(changed, texts, strict=True)
+        if e.id not in stored or t != searchable_text(stored[e.id])
+    ]
+    vectors = dict(zip(fresh, work.embed(fresh), strict=True)) if any(fresh) else {}
+    puts = [
+        Put(e, tuple(Chunk(a, b, vectors[t]) for a, b in spans(t)) if t in vectors else None)
+        for e, t in zip(changed, texts, strict=True)
+    ]
+    return [*(Expect("entity", e.id, stored.get(e.id)) for e in changed), *puts]
+
+
+def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[str, datetime]) -> Making:
+    levels = {
+        "explicit": work.settings.explicit_confidence,
+        "implied": work.settings.implied_confidence,
+        "inferred": work.settings.inferred_confidence,
+        "uncertain": work.settings.uncertain_confidence,
+    }
+    now = work.clock.now()
+
+    def said(claim: Claim) -> datetime:
+        return max(at[turn] for turn in claim.turns)
+
+    def new(claim: Claim, slot: str) -> MemoryRecord:
+        spoken = said(claim)
+        return _TYPES[claim.kind](
+            id=work.new_id(),
+            content=claim.content,
+            recorded_at=now,
+            valid_from=_begin(claim, spoken),
+            valid_to=_end(claim, spoken),
+            channel=work.scope.channel,
+            agent=work.scope.agent,
+            confidence=levels[claim.certainty],
+            tense=claim.tense,
+            origin=extraction.way,
+            slot=slot,
+            sources=claim.turns,
+            about=tuple(dict.fromkeys(people.id_of(n) for n in (claim.subject, *claim.about) if folded(n))),
+            metadata=_metadata(claim, spoken),
+            **{name: value for name, value in claim.fields.items() if name in _OWN[claim.kind]},
+        )
+
+    return Making(said, lambda claim: levels[claim.certainty], new, now, work.settings.contradictions)
+
+
+def _begin(claim: Claim, said: datetime) -> datetime:
+    """From when it holds. A plan is known from when it was made; its day is in the metadata."""
+    if claim.since is None or claim.tense is Tense.FUTURE:
+        return said
+    return min(claim.since, said)
+
+
+def _end(claim: Claim, said: datetime) -> datetime | None:
+    """Until when it holds. That something was so stays true."""
+    current = claim.tense is Tense.CURRENT and claim.until is not None and claim.until > said
+    return claim.until if current else None
+
+
+def _metadata(claim: Claim, said: datetime) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        SAID: said.isoformat(),
+        "subject": claim.subject,
+        "attribute": claim.attribute,
+        "value": claim.value,
+        "denies": claim.denies,
+        "preference": claim.preference,
+        "since": claim.since and claim.since.isoformat(),
+        "until": claim.until and claim.until.isoformat(),
+        "sensitive": list(claim.tags),
+    }
+    return {MINED: {name: value for name, value in known.items() if value}}
+
+
+def _relations(
+    work: Workspace, view: UserView, bonds: Sequence[Bond], people: Cast, at: Mapping[str, datetime]
+) -> tuple[list[Change], int]:
+    """Relations that are new or change, and how many."""
+    ends = [(bond, people.id_of(bond.source), people.id_of(bond.target)) for bond in bonds]
+    pairs = sorted({(source, bond.type) for bond, source, _ in ends})
+    wheres = [{"source": source, "type": type, "channel": work.scope.channel} for source, type in pairs]
+    known = [list(view.find(Relation, where)) for where in wheres]
+    stored = {relation.id: relation for found in known for relation in found}
+    now = work.clock.now()
+
+    def said(bond: Bond) -> datetime:
+        return max(at[turn] for turn in bond.turns)
+
+    def new(bond: Bond, source: str, target: str) -> Relation:
+        return Relation(
+            id=work.new_id(),
+            source=source,
+            type=bond.type,
+            target=target,
+            valid_from=min(bond.since or said(bond), said(bond)),
+            valid_to=bond.until,
+            recorded_at=now,
+            channel=work.scope.channel,
+            sources=bond.turns,
+            metadata={MINED: {SAID: said(bond).isoformat()}},
+        )
+
+    changed = plan_relations(ends, stored.values(), said, new)
+    guards: list[Change] = [
+        ExpectOnly("relation", where, frozenset(relation.id for relation in found))
+        for where, found in zip(wheres, known, strict=True)
+    ]
+    if not changed:
+        return [], 0
+    old = [Expect("relation", r.id, stored[r.id]) for r in changed if r.id in stored]
+    return [*guards, *old, *(Put(r) for r in changed)], len(changed)
+
+
+def _chunks(memory: MemoryRecord, vectors: Mapping[str, Any]) -> tuple[Chunk, ...]:
+    parts = spans(memory.content)
+    whole = vectors.get(memory.content) if len(parts) == 1 else None
+    return tuple(Chunk(start, stop, whole) for start, stop in parts)

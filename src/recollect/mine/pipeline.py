@@ -1,0 +1,212 @@
+"""From what was said to what is known: read the turns past the watermark, extract, plan, apply.
+
+Each window is one transaction, which also moves the watermark: whatever happens, a window is mined once or
+not at all. What fails is noted with its reason and tried again later; the turns stay as they are.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from recollect.errors import Conflict, ModelError, NotFound, SettingsError
+from recollect.limits import check_given, check_progress
+from recollect.mine.extracted import Claim, Extraction, Window
+from recollect.mine.land import embedded, plan_landing
+from recollect.mine.palace import plan_closets, read_palace
+from recollect.mine.shown import nearest
+from recollect.mine.windows import Span, retry_after, spans
+from recollect.model.changes import Change, Expect, Put, Revise
+from recollect.model.records import AuditEntry, Conversation, Role, Turn
+from recollect.workspace import Workspace, rereading
+
+log = logging.getLogger("recollect.mine")
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+"""When the background mines again what somebody has undone."""
+BEFORE = 4
+"""How many turns before a window are shown with it."""
+LONGEST_RETRY = timedelta(days=1)
+_SPOKEN = (Role.USER, Role.ASSISTANT, Role.TOOL)
+_FRESH: Mapping[str, Any] = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
+
+Progress = Callable[[int], None]
+"""Is told how many turns are mined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mined:
+    """What became of a conversation: how many turns were mined, and what landed of them."""
+
+    conversation: str
+    turns: int = 0
+    added: int = 0
+    reinforced: int = 0
+    superseded: int = 0
+    refused: int = 0
+    entities: int = 0
+    relations: int = 0
+    way: str = ""
+    """What mined it: `rules`, or the name of a model."""
+    problem: str | None = None
+    """Why it could not be mined to its end."""
+
+
+def mine(work: Workspace, conversation: str | None, progress: Progress | None = None) -> list[Mined]:
+    """Mine one conversation, or all that have turns past what was mined."""
+    check_progress(progress)
+    if conversation is None:
+        waiting = [found.id for found in work.store.unmined() if found.mining_after != NEVER]
+    else:
+        waiting = [check_given("conversation", conversation)]
+        if not work.store.get(Conversation, waiting):
+            raise NotFound(f"There is no conversation {conversation!r}.")
+    done: list[Mined] = []
+    for id in waiting:
+        done.append(mine_conversation(work, id))
+        if progress:
+            progress(sum(mined.turns for mined in done))
+    return done
+
+
+def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lambda: True) -> Mined:
+    """Mine a conversation to its end, window by window, as long as `going`."""
+    done = Mined(conversation=id)
+    while going() and (conversation := next(iter(work.store.get(Conversation, [id])), None)) is not None:
+        parts = spans(
+            conversation.mined_to,
+            conversation.next_index,
+            work.settings.mine_whole,
+            work.settings.mine_part,
+        )
+        if not parts:
+            break
+        scope = replace(work.scope, channel=conversation.channel, agent=conversation.agent)
+        try:
+            done = _plus(done, _mine_window(replace(work, scope=scope), conversation, parts[0]))
+        except Conflict:
+            break  # others are at it, or talk too much: the background comes again
+        except SettingsError:
+            raise
+        except Exception as error:
+            reason = str(error) if isinstance(error, ModelError) else type(error).__name__
+            if not isinstance(error, ModelError):
+                log.exception("Mining failed; it is tried again later")
+            _park(work, id, reason)
+            return replace(done, problem=reason)
+    return done
+
+
+def _plus(one: Mined, other: Mined) -> Mined:
+    counts = ("turns", "added", "reinforced", "superseded", "refused", "entities", "relations")
+    summed = {name: getattr(one, name) + getattr(other, name) for name in counts}
+    return replace(one, way=other.way or one.way, **summed)
+
+
+def _mine_window(work: Workspace, conversation: Conversation, span: Span) -> Mined:
+    turns = _turns(work, conversation.id, span.start - BEFORE, span.stop)
+    ours = tuple(turn for turn in turns if turn.index >= span.start)
+    window = Window(conversation, ours, tuple(turn for turn in turns if turn.index < span.start))
+    spoken = tuple(turn for turn in ours if turn.role in _SPOKEN)
+    extraction = _extracted(work, replace(window, turns=spoken)) if spoken else Extraction()
+    return _land(work, window, span, extraction, embedded(work, extraction))
+
+
+def _turns(work: Workspace, conversation: str, start: int, stop: int) -> list[Turn]:
+    where = {"conversation": conversation, "index": list(range(max(0, start), stop))}
+    return list(work.store.find(Turn, where, order="index"))
+
+
+def _extracted(work: Workspace, window: Window) -> Extraction:
+    from recollect.mine.pii import Policy, guarded
+
+    if work.settings.miner == "rules" or (work.settings.miner == "auto" and work.model is None):
+        from recollect.mine.rules.extract import extract
+
+        found = extract(window)
+    elif work.model is None:
+        raise SettingsError("RECOLLECT_MINER=model needs a language model: set RECOLLECT_MODEL.")
+    else:
+        from recollect.mine import by_model
+
+        found, _ = by_model.extract(work.model, window, nearest(work, window))
+    return guarded(found, cast(Policy, work.settings.pii))
+
+
+@rereading
+def _land(
+    work: Workspace, window: Window, span: Span, extraction: Extraction, vectors: Mapping[str, Any]
+) -> Mined:
+    """Store what a window gave, unless somebody else has mined it meanwhile."""
+    found = work.store.get(Conversation, [window.conversation.id])
+    done = Mined(conversation=window.conversation.id, way=extraction.way)
+    if not found or found[0].mined_to != span.start:
+        return done
+    living = work.store.get(Turn, [turn.id for turn in window.turns])
+    window = replace(window, turns=tuple(living))
+    kept = _of_turns(extraction, living)
+    landing = work.store.reading(lambda view: plan_landing(work, view, window, kept, vectors))
+    known = work.store.reading(lambda view: read_palace(view, window, kept.topics, kept.mentions))
+    closets = plan_closets(window, kept.topics, kept.mentions, known)
+    done = replace(
+        done,
+        turns=len(living),
+        added=landing.resolved.added,
+        reinforced=landing.resolved.reinforced,
+        superseded=landing.resolved.superseded,
+        refused=landing.resolved.refused,
+        entities=landing.entities,
+        relations=landing.relations,
+    )
+    changes: list[Change] = [Expect("conversation", found[0].id, found[0])]
+    changes += [Expect("turn", turn.id, turn) for turn in living]
+    changes += [*landing.changes, *closets]
+    changes.append(Revise("conversation", found[0].id, {"mined_to": span.stop, **_FRESH}))
+    changes.append(Put(_event(work, done)))
+    work.apply(*changes)
+    return done
+
+
+def _of_turns(extraction: Extraction, turns: Sequence[Turn]) -> Extraction:
+    """What does not rest on a turn that was erased meanwhile."""
+    known = {turn.id for turn in turns}
+
+    def rests(found: Any) -> bool:
+        return bool(found.turns) and known.issuperset(found.turns)
+
+    claims: Iterator[Claim] = filter(rests, extraction.claims)
+    return replace(
+        extraction,
+        claims=tuple(claims),
+        bonds=tuple(filter(rests, extraction.bonds)),
+        mentions=tuple(filter(rests, extraction.mentions)),
+    )
+
+
+def _event(work: Workspace, done: Mined) -> AuditEntry:
+    """That it was mined, and how much landed."""
+    counts = ("turns", "added", "reinforced", "superseded", "refused", "entities", "relations", "way")
+    return AuditEntry(
+        id=work.new_id(),
+        operation="mine",
+        subject="conversation",
+        at=work.clock.now(),
+        count=done.added,
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+        conversation=done.conversation,
+        metadata={name: getattr(done, name) for name in counts},
+    )
+
+
+@rereading
+def _park(work: Workspace, id: str, reason: str) -> None:
+    """Note why a conversation could not be mined, and when to try again."""
+    for found in work.store.get(Conversation, [id]):
+        failures = found.mining_failures + 1
+        first = timedelta(seconds=work.settings.mine_retry_seconds)
+        after = retry_after(failures, work.clock.now(), first, LONGEST_RETRY)
+        noted = {"mining_failures": failures, "mining_problem": reason[:500], "mining_after": after}
+        work.apply(Expect("conversation", id, found), Revise("conversation", id, noted))
+        log.warning("Mining a conversation failed (%d times): %s", failures, reason)

@@ -1,0 +1,300 @@
+"""The palace as it is read: level by level as it is opened, and a drawer by its pointer.
+
+A drawer is a turn. What it is tagged with is worked out when somebody looks: who and what cites the turn,
+and the times that it names.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import groupby, islice
+from operator import attrgetter
+from zoneinfo import ZoneInfo
+
+from recollect.errors import Invalid, NotFound
+from recollect.limits import check_given, check_whole
+from recollect.model.places import Opened, closet_place, parse, parse_place, pointer, room_place, wing_place
+from recollect.model.records import MEMORY_TYPES, Closet, Conversation, Entity, Record, Relation, Turn
+from recollect.ports.store import UserView
+from recollect.workspace import Workspace
+
+ERASED = "(erased)"
+"""What is shown for a subject that was forgotten."""
+TAGS = {"person": "@p", "agent": "@p", "place": "@l", "event": "@e"}
+ITEM, TIME = "@i", "@t"
+ORDER = ("@p", "@l", "@e", ITEM, TIME)
+_READ = 10_000  # characters in which times are looked for
+_AT_ONCE = 200
+
+Tags = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A wing, a room, a closet or a drawer, with how much is in it."""
+
+    level: str
+    place: str
+    """Such as `W-042`, `W-042/R-11`, `W-042/R-11/C-2` or `§ W-042/R-11/D-007`."""
+    number: int
+    """The last part of its place; the next page begins `after` it."""
+    name: str
+    """Its subject, conversation or topic; what a drawer says, word for word."""
+    type: str = ""
+    """What kind of subject a wing has, or who speaks in a drawer."""
+    first: datetime
+    last: datetime
+    rooms: int = 0
+    closets: int = 0
+    drawers: int = 0
+    conversation: str | None = None
+    tags: Tags = field(default_factory=dict[str, tuple[str, ...]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawer:
+    """A turn in its place, with what it is tagged with and what was derived from it."""
+
+    pointer: str
+    turn: Turn
+    closet: Closet
+    tags: Tags
+    derived: tuple[Record, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((self.pointer, *tagged(self.tags)))
+
+
+def tagged(tags: Tags) -> list[str]:
+    """The tags as they are written: `@p Anna, Ben`."""
+    return [f"{tag} {', '.join(tags[tag])}" for tag in ORDER if tags.get(tag)]
+
+
+# The tree
+
+
+def palace(
+    work: Workspace,
+    wing: str | int | None = None,
+    room: str | int | None = None,
+    closet: str | int | None = None,
+    *,
+    limit: int = 50,
+    after: int | None = None,
+) -> list[Place]:
+    """The wings; of a wing its rooms, of a room its closets, of a closet its drawers. Each level is read
+    when it is opened, in order of its numbers, from the channels that are read here."""
+    check_whole("limit", limit)
+    if after is not None:
+        check_whole("after", after)
+    opened = _opened(wing, room, closet)
+    return work.store.reading(lambda view: _read(view, work.scope.channels, opened, limit, after))
+
+
+def _opened(wing: str | int | None, room: str | int | None, closet: str | int | None) -> Opened | None:
+    """What is to be opened: numbers, or places as they are written (`W-042/R-11` says both)."""
+    if wing is None:
+        if room is not None or closet is not None:
+            raise Invalid("Say in which wing.")
+        return None
+    opened = parse_place(wing) if isinstance(wing, str) else Opened(check_whole("wing", wing))
+    if room is not None:
+        number = parse_place(f"W-1/{room}").room if isinstance(room, str) else check_whole("room", room)
+        opened = opened._replace(room=number)
+    if closet is not None:
+        if opened.room is None:
+            raise Invalid("Say in which room.")
+        number = parse_place(f"W-1/R-1/{closet}").closet if isinstance(closet, str) else closet
+        opened = opened._replace(closet=check_whole("closet", number or 0))
+    return opened
+
+
+def _read(
+    view: UserView, channels: Sequence[str], opened: Opened | None, limit: int, after: int | None
+) -> list[Place]:
+    if opened is None:
+        return [_wing(group) for group in islice(_grouped(view, channels, {}, "wing", after), limit)]
+    inside: dict[str, int] = {"wing": opened.wing}
+    if opened.room is None:
+        groups = list(islice(_grouped(view, channels, inside, "room", after), limit))
+        return _rooms(view, groups)
+    inside["room"] = opened.room
+    if opened.closet is None:
+        groups = islice(_grouped(view, channels, inside, "number", after), limit)
+        return [_closet(closet) for (closet,) in groups]
+    found = view.get(Closet, [closet_place(opened.wing, opened.room, opened.closet)])
+    kept = [c for c in found if c.conversation is not None and c.channel in channels]
+    return _drawers(view, kept[0], limit, after) if kept else []
+
+
+def _grouped(
+    view: UserView, channels: Sequence[str], inside: Mapping[str, int], by: str, after: int | None
+) -> Iterator[list[Closet]]:
+    """The closets inside, those with the same number on a level together; those before are not read."""
+    behind = None
+    if after is not None:
+        last = view.find(Closet, {**inside, by: after}, descending=True, limit=1)
+        behind = next((closet.id for closet in last), None)
+        if behind is None:
+            raise NotFound(f"There is no {by} {after} to go on behind.")
+    found = view.find(Closet, {**inside, "channel": list(channels)}, order=by, after=behind)
+    for _, group in groupby(found, key=attrgetter(by)):
+        if kept := [closet for closet in group if closet.conversation is not None]:
+            yield kept
+
+
+def _wing(closets: Sequence[Closet]) -> Place:
+    named = next((closet for closet in closets if closet.subject), closets[0])
+    return Place(
+        level="wing",
+        place=wing_place(named.wing),
+        number=named.wing,
+        name=named.subject or ERASED,
+        type=named.type,
+        rooms=len({closet.room for closet in closets}),
+        closets=len(closets),
+        drawers=sum(map(_size, closets)),
+        first=min(closet.at for closet in closets),
+        last=max(closet.at for closet in closets),
+    )
+
+
+def _rooms(view: UserView, groups: Sequence[Sequence[Closet]]) -> list[Place]:
+    names = [group[0].conversation or "" for group in groups]
+    titles = {c.id: c.title for c in view.get(Conversation, names)}
+    return [
+        Place(
+            level="room",
+            place=room_place(group[0].wing, group[0].room),
+            number=group[0].room,
+            name=titles.get(name) or name,
+            conversation=name,
+            closets=len(group),
+            drawers=sum(map(_size, group)),
+            first=min(closet.at for closet in group),
+            last=max(closet.at for closet in group),
+        )
+        for group, name in zip(groups, names, strict=True)
+    ]
+
+
+def _closet(closet: Closet) -> Place:
+    return Place(
+        level="closet",
+        place=closet.id,
+        number=closet.number,
+        name=closet.title,
+        conversation=closet.conversation,
+        drawers=_size(closet),
+        first=closet.at,
+        last=closet.at,
+    )
+
+
+def _size(closet: Closet) -> int:
+    return closet.last - closet.first + 1
+
+
+def _drawers(view: UserView, closet: Closet, limit: int, after: int | None) -> list[Place]:
+    """The turns of a closet; what was erased of it is missing."""
+    turns: list[Turn] = []
+    start = closet.first if after is None else max(closet.first, after)
+    while start <= closet.last and len(turns) < limit:
+        stop = min(start + _AT_ONCE, closet.last + 1)
+        where = {"conversation": closet.conversation, "index": list(range(start, stop))}
+        turns += view.find(Turn, where, order="index")
+        start = stop
+    turns = turns[:limit]
+    tags = tags_of(view, turns)
+    return [
+        Place(
+            level="drawer",
+            place=pointer(closet, turn.index),
+            number=turn.index + 1,
+            name=turn.content,
+            type=str(turn.role),
+            conversation=turn.conversation,
+            drawers=1,
+            first=turn.at,
+            last=turn.at,
+            tags=tags[turn.id],
+        )
+        for turn in turns
+    ]
+
+
+# One drawer
+
+
+def resolve(work: Workspace, text: str) -> Drawer:
+    """The drawer that a pointer cites; `NotFound` when there is none, or it was erased."""
+    check_given("pointer", text)
+    wanted = parse(text)
+    index = wanted.drawer - 1
+
+    def read(view: UserView) -> Drawer | None:
+        for closet in view.find(Closet, {"wing": wanted.wing, "room": wanted.room}):
+            if closet.conversation is not None and closet.first <= index <= closet.last:
+                for turn in view.find(Turn, {"conversation": closet.conversation, "index": index}):
+                    return _drawer(view, closet, turn)
+        return None
+
+    drawer = work.store.reading(read)
+    if drawer is None:
+        raise NotFound(f"There is no drawer {wanted}.")
+    return drawer
+
+
+def _drawer(view: UserView, closet: Closet, turn: Turn) -> Drawer:
+    owners = list(view.linking("sources", [turn.id]))
+    kinds: tuple[type[Record], ...] = (*MEMORY_TYPES, Entity, Relation)
+    derived = tuple(record for kind in kinds for record in view.get(kind, owners)) if owners else ()
+    return Drawer(
+        pointer=pointer(closet, turn.index),
+        turn=turn,
+        closet=closet,
+        tags=tags_of(view, [turn])[turn.id],
+        derived=derived,
+    )
+
+
+# Tags
+
+
+def tags_of(view: UserView, turns: Sequence[Turn]) -> dict[str, Tags]:
+    """What each turn is tagged with: `@p` people, `@l` places, `@e` events, `@i` items, `@t` times."""
+    cited = view.linking("sources", [turn.id for turn in turns])
+    entities = {entity.id: entity for entity in view.get(Entity, list(cited))} if cited else {}
+    tags: dict[str, Tags] = {}
+    for turn in turns:
+        found: dict[str, tuple[str, ...]] = {}
+        for entity in entities.values():
+            if turn.id in cited[entity.id]:
+                tag = TAGS.get(entity.type, ITEM)
+                found[tag] = (*found.get(tag, ()), entity.name)
+        if times := _times(turn):
+            found[TIME] = times
+        tags[turn.id] = found
+    return tags
+
+
+def _times(turn: Turn) -> tuple[str, ...]:
+    """The days that a turn names, as they were where it was said."""
+    from recollect.text.times import time_phrases  # its rules take a while to compile
+
+    zone = _zone(turn.zone)
+    phrases = [p for p in time_phrases(turn.content[:_READ], turn.at, zone) if not p.soft]
+    return tuple(dict.fromkeys(_days(p.since, p.until, zone) for p in phrases))
+
+
+def _zone(name: str | None) -> tzinfo:
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (OSError, ValueError, KeyError):  # one that this machine does not know
+        return UTC
+
+
+def _days(since: datetime | None, until: datetime | None, zone: tzinfo) -> str:
+    first = "" if since is None else f"{since.astimezone(zone):%Y-%m-%d}"
+    last = "" if until is None else f"{(until - timedelta(microseconds=1)).astimezone(zone):%Y-%m-%d}"
+    return first if first == last else f"{first}..{last}"

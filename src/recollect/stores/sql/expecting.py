@@ -1,0 +1,32 @@
+"""What a change was planned on is still so, or it is refused."""
+
+from collections.abc import Sequence
+
+from recollect.errors import Conflict
+from recollect.model.changes import Expect, ExpectOnly
+from recollect.model.records import BY_KIND
+from recollect.stores.sql import schema
+from recollect.stores.sql.reading import conditions, of_kind, records
+from recollect.stores.sql.rows import UserRows
+
+
+def expect(rows: UserRows, expects: Sequence[Expect]) -> None:
+    """Records of one kind are stored just so."""
+    if not expects:
+        return
+    kind = BY_KIND[expects[0].kind]
+    table = schema.RECORD_TABLES[kind.kind]
+    ids = [change.id for change in expects]
+    found = rows.all_in(of_kind(rows.select(table), kind), table.c.id, ids)
+    stored = {record.id: record for record in records(rows, kind, found)}
+    for change in expects:
+        if stored.get(change.id) != change.record:
+            raise Conflict(f"The {kind.kind} {change.id!r} was changed in the meantime: read it again.")
+
+
+def expect_only(rows: UserRows, change: ExpectOnly) -> None:
+    kind = BY_KIND[change.kind]
+    table = schema.RECORD_TABLES[kind.kind]
+    wanted = of_kind(rows.select(table, table.c.id), kind).where(*conditions(rows, kind, change.where))
+    if frozenset(row["id"] for row in rows.all(wanted)) != change.ids:
+        raise Conflict(f"Another {kind.kind} of the same sort was stored in the meantime: read them again.")

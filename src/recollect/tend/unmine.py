@@ -1,0 +1,75 @@
+"""Mining undone: what was derived from a conversation goes, its turns stay."""
+
+from dataclasses import replace
+
+from recollect.errors import NotFound
+from recollect.limits import check_given
+from recollect.mine.pipeline import NEVER
+from recollect.model.changes import Change, Expect, Put, Revise
+from recollect.model.records import (
+    MEMORY_TYPES,
+    AuditEntry,
+    Closet,
+    Conversation,
+    Entity,
+    MemoryRecord,
+    Record,
+    Relation,
+    Turn,
+)
+from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure
+from recollect.tend.erase_palace import husk
+from recollect.tend.reopen import reopen
+from recollect.workspace import Workspace, rereading
+
+
+@rereading
+def unmine(work: Workspace, id: str) -> Forgotten:
+    """Take out what was mined from a conversation. What other conversations say too stays with those
+    sources, what was corrected here holds again, and the background does not mine it any more."""
+    found = work.store.get(Conversation, [check_given("conversation", id)])
+    if not found:
+        raise NotFound(f"There is no conversation {id!r}.")
+    turns = {turn.id for turn in work.store.find(Turn, {"conversation": id})}
+    derived = work.store.linking("sources", sorted(turns))
+    citing = [r for kind in (*MEMORY_TYPES, Entity, Relation) for r in work.store.get(kind, list(derived))]
+    ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
+    gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
+    for entity in [r for r in gone.values() if isinstance(r, Entity)]:
+        if not work.store.linking("about", [entity.id]).keys() <= gone.keys():
+            del gone[entity.id]  # others that stay are about it
+    neighbours = neighbours_of(work, gone.values())
+    closets = list(work.store.find(Closet, {"conversation": id}))
+    kept = [r for r in ours if r.id not in gone and not isinstance(r, Relation)]
+    read = [*(r for r in (*gone.values(), *neighbours.values()) if isinstance(r, MemoryRecord)), *kept]
+    changes: list[Change] = [Expect("conversation", id, found[0])]
+    changes += [Expect(r.kind, r.id, r) for r in {r.id: r for r in read}.values()]
+    for record in kept:  # before what becomes of the versions around those that go
+        changes.append(Put(_citing(record, tuple(s for s in derived[record.id] if s not in turns))))
+    changes += plan_erasure(gone, neighbours)
+    changes += reopen(work, gone, turns)
+    changes += [Put(husk(closet)) for closet in closets]
+    held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}
+    changes += [Revise("conversation", id, held), Put(_event(work, id, len(gone)))]
+    work.apply(*changes)
+    counts: dict[str, int] = {}
+    for record in (*gone.values(), *closets):
+        counts[record.kind] = counts.get(record.kind, 0) + 1
+    return Forgotten(counts)
+
+
+def _citing(record: MemoryRecord | Entity | Relation, sources: tuple[str, ...]) -> Record:
+    return replace(record, sources=sources)
+
+
+def _event(work: Workspace, conversation: str, count: int) -> AuditEntry:
+    return AuditEntry(
+        id=work.new_id(),
+        operation="mine",
+        subject="undone",
+        at=work.clock.now(),
+        count=count,
+        channel=work.scope.channel,
+        agent=work.scope.agent,
+        conversation=conversation,
+    )
