@@ -65,6 +65,8 @@ def _being_now(rest: str, no: bool) -> Facet:
         return Facet("diet", first.removesuffix("s"), denies=no)
     if first in lx.STATUSES:
         return Facet("marital status" if first in _MARITAL else first, first, True, no)
+    if first == "living" and (where := re.match(r"living (?:in|near) (.+)", rest)):
+        return place("home", where[1], denies=no)
     if found := _WEIGHT.match(rest):
         return Facet("weight", found[1].lower(), True, no)
     if found := _HEIGHT.match(rest):

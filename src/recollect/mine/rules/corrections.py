@@ -24,7 +24,8 @@ _KINDS = tuple(
 _NEW = re.compile(
     r"(?:(?:it|that)(?:'s| is| was| should be| will be)|(?:i )?mean(?:t)?|i should have said|make (?:that|"
     r"it)|should be|on|in|at)?\s*"
-    r"(?P<new>[^,]{1,40}?)(?:(?:,| and)? not (?:on |in |at )?(?P<old>[^,]{1,40})| instead(?: of "
+    r"(?P<new>(?:[^,]|(?<=\d),(?=\d)){1,40}?)(?:(?:,| and)? not (?:on |in |at )?(?P<old>(?:[^,]|"
+    r"(?<=\d),(?=\d)){1,40})| instead(?: of "
     r"(?P<older>[^,]{1,40}))?)?$",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from recollect.mine.rules.found import Found
 from recollect.mine.rules.grammar import Person
 from recollect.mine.rules.howto import WORKED, answered_steps, own_steps
 from recollect.mine.rules.people import Circle
-from recollect.mine.rules.statements import plays, statements, stops_playing
+from recollect.mine.rules.statements import plays, read, statements, stops_playing
 from recollect.mine.rules.telling import Teller
 from recollect.mine.rules.topics import topics
 from recollect.mine.rules.when import zone_of
@@ -60,11 +60,12 @@ class _Listener:
             teller = self._tellers[name] = Teller(who, self.found, Circle(who))
         teller.begin(turn.id, turn.at, zone_of(turn.zone))
         answered = before is not None and before.role is Role.ASSISTANT
-        for claim in feedback(text, turn.id, teller.who.subject, answered):
+        told = read(text)
+        for claim in feedback(told, turn.id, teller.who.subject, answered):
             self.found.claim(claim)
         if steps := own_steps(text, turn.id, teller.who.inside):
             self.found.claim(steps)
-        for sentence in statements(text):
+        for sentence in statements(told):
             for clause in sentence.clauses:
                 teller.hear(clause, sentence)
 

@@ -56,13 +56,14 @@ def _liking(said: Said) -> Facet:
     if said.form == "past" or said.aux in ("did", "would", "will", "had"):
         return NONE
     denies = said.negated != (said.verb in DISLIKES)
-    return Facet("likes", value(said.rest), denies=denies, preference=True)
+    what = re.split(r" (?:to|over|rather than) ", said.rest)[0] if said.verb == "prefer" else said.rest
+    return Facet("likes", value(what), denies=denies, preference=True)
 
 
 def _bearing(said: Said) -> Facet:
     if said.aux != "can" or not said.negated:
         return NONE
-    return Facet("likes", value(said.rest), denies=True, preference=True)
+    return Facet("likes", value(said.rest.removeprefix("with ")), denies=True, preference=True)
 
 
 def _living(said: Said) -> Facet:
@@ -111,7 +112,7 @@ def _leaving(said: Said) -> Facet:
         return NONE
     if found := _JOB_AT.match(said.rest):
         return employer(found["where"], left=True)
-    if said.verb != "quit":
+    if said.verb == "leave" or (said.verb == "stop" and said.rest.split(" ")[0] not in _GIVEN_UP):
         return NONE
     return Facet(_GIVEN_UP.get(said.rest.split(" ")[0], "does"), value(said.rest), denies=True)
 
@@ -127,7 +128,7 @@ def _having(said: Said) -> Facet:
         return Facet("allergy", value(found[1] or found[2]), denies=denies)
     if said.verb == "have" and said.form == "past":
         return NONE
-    if said.verb in ("keep", "get") and not denies and not _A_THING.match(rest):
+    if said.verb in ("keep", "get", "drive") and not denies and not _A_THING.match(rest):
         return NONE
     return _owned(said, denies)
 
@@ -207,14 +208,14 @@ def _planning(said: Said) -> Facet:
 _VERBS: tuple[tuple[str, Callable[[Said], Facet]], ...] = (
     ("be", being),
     ("like love enjoy adore prefer favour favor hate dislike detest loathe despise", _liking),
-    ("stand bear", _bearing),
+    ("stand bear deal", _bearing),
     ("live reside settle", _living),
     ("base", _basing),
     ("move relocate", _moving),
     ("work", _working),
     ("join", _joining),
     ("start", _starting),
-    ("leave quit", _leaving),
+    ("leave quit stop", _leaving),
     ("have own keep possess get drive", _having),
     ("buy purchase adopt inherit receive acquire", _getting),
     ("sell", _selling),

@@ -5,9 +5,30 @@ from typing import NamedTuple
 
 from recollect.mine.extracted import USER, Claim
 from recollect.mine.rules.grammar import retold
-from recollect.mine.rules.statements import LENGTH_LIMIT, told_sentences
+from recollect.mine.rules.statements import LENGTH_LIMIT, Told
 
 _I = re.IGNORECASE
+_WISH_HINTS = (
+    *("concise", "brief", "succinct", "short", "verbose", "wordy", "detail", "thorough", "longer", "bullet"),
+    *("emoji", "simpler", "plain", "technical", "jargon", "always", "from now on", " in "),
+)
+_JUDGED_HINTS = (
+    *(
+        "too ",
+        "wrong",
+        " you ",
+        "you ",
+        "don't",
+        "do not",
+        "never",
+        "stop",
+        "next time",
+        "from now on",
+        "future",
+    ),
+    *("going forward", "please", "what i ", "love", "liked", "helped", "was ", "is ", "made ", "worked"),
+)
+"""Letters without which no pattern of the kind need be looked for."""
 _SENTENCES = 8
 _LONGEST = 200
 
@@ -123,8 +144,9 @@ _DONT = re.compile(
     _I,
 )
 _NEXT_TIME = re.compile(
-    r"(?:please,? )?(?P<what>[^?]{6,160}?)(?:,? (?:next time|from now on|in (?:the )?future|going "
-    r"forward))\b",
+    r"(?:please,? )?(?P<what>(?!(?:i|we|my|it|that|this|they|he|she|there|you|so|and|thanks|"
+    r"maybe)\b)[^?]{6,160}?),? "
+    r"(?:next time|from now on)\b",
     _I,
 )
 _ALWAYS = re.compile(
@@ -150,13 +172,16 @@ _PRAISED = re.compile(
 _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|code|function)\b", _I)
 
 
-def feedback(text: str, turn: str, user: str, answered: bool) -> list[Claim]:
+def feedback(told: Told, turn: str, user: str, answered: bool) -> list[Claim]:
     """Lessons about answers. What is only said of the answer before counts where there was one."""
     found: list[Claim] = []
-    for sentence in told_sentences(text)[:_SENTENCES]:
+    for sentence in told.sentences[:_SENTENCES]:
         if len(sentence) > LENGTH_LIMIT:
             continue
-        lesson = _wished(sentence, user) or (_judged(sentence, user) if answered else None)
+        low = sentence.lower()
+        lesson = _wished(sentence, user) if any(hint in low for hint in _WISH_HINTS) else None
+        if lesson is None and answered and any(hint in low for hint in _JUDGED_HINTS):
+            lesson = _judged(sentence, user)
         if lesson is not None:
             content, attribute, value = lesson
             found.append(
@@ -192,6 +217,8 @@ def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
 
 def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
     """What was wrong with the answer before, or right."""
+    if sentence.endswith("?"):
+        return None
     if (found := _TOO.match(sentence)) and not re.search(
         r"\btoo (?:much|many) (?:work|money|time)\b", sentence
     ):
@@ -204,7 +231,7 @@ def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
         return f"{user} does not want the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _ALWAYS.match(sentence):
         return f"{user} wants the assistant to {_to_assistant(found['what'] or found['also'])}.", "", ""
-    if (found := _NEXT_TIME.match(sentence)) and not re.match(r"(?:i|i'll|we|my)\b", sentence, _I):
+    if found := _NEXT_TIME.match(sentence):
         return f"{user} wants for next time: {_to_assistant(found['what'])}.", "", ""
     if found := _PRAISED.search(sentence):
         return f"{user} liked the answer: {_to_assistant(found.group())}.", "", ""

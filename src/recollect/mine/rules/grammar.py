@@ -69,7 +69,7 @@ _ADVERBS = listed(
 _PRONOUN = re.compile(
     r"(?<![\w'])(?:(?<!War )(?<!Type )(?<!Phase )(?<!Part )(?<!Act )(?<!Level )(I|[Ww]e)(?:'(m|ve|d|ll|"
     r"re)| (am|was|were|"
-    r"have|had|will))?|([Mm]y|[Oo]ur)|(me|us)|(mine|ours)|(myself|ourselves))(?![\w'])"
+    r"have|had|will))?|([Mm]y|[Oo]ur)|(me|us)|(mine|ours)|(myself|ourselves))(?![\w'-])"
 )
 _INNER = {
     "m": "they are",
@@ -84,6 +84,21 @@ _INNER = {
     "had": "they had",
     "will": "they will",
 }
+
+
+_STATES = listed(
+    "married engaged divorced separated widowed retired obsessed addicted hooked tired bored scared "
+    "terrified "
+    "worried concerned confused convinced impressed excited interested surprised stuck lost intrigued "
+    "tempted "
+    "used supposed pleased sold drawn given inclined"
+)
+"""Participles that say what somebody is, not what was done to them."""
+_NOT_ADVERBS = listed("family reply apply rely supply july italy fly jelly belly bully ally")
+
+
+def is_adverb(word: str) -> bool:
+    return word in _ADVERBS or (word.endswith("ly") and len(word) > 4 and word not in _NOT_ADVERBS)
 
 
 def retold(text: str) -> str:
@@ -118,7 +133,7 @@ class _Reader:
         self.negated = False
         self.adverbs: list[str] = []
         if contracted == "d":
-            after = next((w for w in words if w.lower() not in _ADVERBS), "").lower()
+            after = next((w for w in words if not is_adverb(w.lower())), "").lower()
             self._helped(
                 "had" if after == "been" or (v.is_participle(after) and after not in v.BASE) else "would"
             )
@@ -132,7 +147,7 @@ class _Reader:
                 self.aux, told = _NEGATIVE[word]
                 self.out.append(told)
                 self.negated = True
-            elif word in _ADVERBS:
+            elif is_adverb(word):
                 self._adverb(word)
             elif word in _AUX and self._helps(word):
                 self._helped(word)
@@ -148,7 +163,7 @@ class _Reader:
 
     def _next(self) -> str:
         for word in self.words[self.at + 1 :]:
-            if word.lower() not in _ADVERBS:
+            if not is_adverb(word.lower()):
                 return word.lower().rstrip(",.")
         return ""
 
@@ -190,10 +205,10 @@ class _Reader:
             self.at += 1
 
     def _main(self, word: str) -> Said | None:
-        written = self.words[self.at].rstrip(",")
+        written = self.words[self.at]
         rest = " ".join(self.words[self.at + 1 :])
         base, form = v.lemma(word), "base"
-        if self.aux in ("am", "was") and not v.is_ing(word) and not v.is_participle(word):
+        if self.aux in ("am", "was") and (word in _STATES or not (v.is_ing(word) or v.is_participle(word))):
             # "I'm a nurse": what was read as helping is the verb itself
             base, form, rest = "be", "base", " ".join(self.words[self.at :])
             predicate = " ".join(self.out)
@@ -212,6 +227,7 @@ class _Reader:
         elif not self.aux:
             if not word.replace("-", "").isalpha():
                 return None
+            written = written.rstrip(",")
             base = "be" if word in ("am", "are") else word
             written = v.third(written.lower())
         if word == "were" and not self.aux:

@@ -81,14 +81,14 @@ def own_steps(text: str, turn: str, owner: str) -> Claim | None:
 def answered_steps(
     question: str, answer: str, turns: tuple[str, str], owner: str, worked: bool
 ) -> Claim | None:
-    """Steps that an assistant gave when asked how; without numbers only where the user says that it worked."""
+    """Steps that an assistant gave when asked how; without numbers only if the user says that it worked."""
     asked = _HOW.search(question, 0, TEXT_LIMIT)
     if asked is None:
         return None
     what = re.sub(r"\s+(?:again|properly|please)$", "", asked["what"].strip(" ,."))
-    steps = [
-        step for step in _numbered(answer[:TEXT_LIMIT]) if re.sub(r"\W.*", "", step.lower()) in _IMPERATIVES
-    ]
+    steps = _numbered(answer[:TEXT_LIMIT])
+    if not all(re.sub(r"\W.*", "", step.lower()) in _IMPERATIVES for step in steps):
+        steps = []
     certainty: Certainty = "implied" if worked else "inferred"
     if len(steps) < 3:
         if not worked or len(answer) > CONTENT_LIMIT or "?" in answer:
@@ -102,8 +102,8 @@ def answered_steps(
 
 
 def _numbered(text: str) -> list[str]:
-    steps = (_MARKS.sub("", found["step"]).strip(" .:") for found in _STEP_LINE.finditer(text))
-    return [step for step in steps if 2 < len(step) <= _STEP_LENGTH][:_STEPS_LIMIT]
+    steps = [_MARKS.sub("", found["step"]).strip(" .:") for found in _STEP_LINE.finditer(text)][:_STEPS_LIMIT]
+    return steps if all(2 < len(step) <= _STEP_LENGTH for step in steps) else []
 
 
 def _intro(text: str) -> str:
@@ -130,4 +130,4 @@ def _procedure(context: str, steps: list[str], turn: str, certainty: Certainty, 
 
 
 def _owned(text: str, owner: str) -> str:
-    return retold(re.sub(r"\b(?:my|our)\b", f"{owner}'s", text, count=1))
+    return retold(re.sub(r"\b(?:my|our|your)\b", f"{owner}'s", text, count=1))

@@ -15,7 +15,8 @@ HE = listed(
     "grandson godfather ex-husband ex-boyfriend"
 )
 ANYONE = listed(
-    "partner spouse friend colleague coworker co-worker boss manager supervisor mentor teacher "
+    "toddler newborn partner spouse friend colleague coworker co-worker boss manager supervisor mentor "
+    "teacher "
     "professor advisor adviser neighbour neighbor roommate flatmate housemate classmate teammate cousin "
     "sibling child kid baby doctor dentist therapist vet physiotherapist neurologist dermatologist "
     "surgeon lawyer accountant agent realtor landlord landlady coach trainer tutor instructor client "

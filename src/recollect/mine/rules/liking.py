@@ -29,6 +29,10 @@ _FOR_ME = re.compile(
     r"(?:for (?:me|us)|from me)\b",
     re.IGNORECASE,
 )
+_OVER = re.compile(
+    r"(?:i'll take|give me) (?P<what>[\w' -]{2,40}?) over (?P<other>[\w' -]{2,40}?) any (?:day|time)\b",
+    re.IGNORECASE,
+)
 _UNNAMED = re.compile(r"(?:it|this|that|these|those|which|what|they|he|she|you)\b", re.IGNORECASE)
 
 
@@ -59,6 +63,8 @@ def liked(text: str) -> Taste | None:
         return Taste(
             what, bool(wanted["no"]), f"wants {'no' if wanted['no'] else 'only'} {what[0].lower()}{what[1:]}"
         )
+    if given := _OVER.match(text):
+        return Taste(given["what"], False, f"prefers {given['what']} over {given['other']}")
     found = _MY_THING.match(text)
     if found is None or _UNNAMED.match(found["what"]):
         return None

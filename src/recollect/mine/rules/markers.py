@@ -20,11 +20,12 @@ def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
 
 
 injects = _marker(
-    "ignore|disregard|forget|overrid|note to|memory|a fact|<|system|you are now",
+    "access|rights|privileg|ignore|disregard|forget|overrid|note to|memory|a fact|<|system|you are now",
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|prompts?|rules|guidelines)\b"
     r"|\bnote to (?:the )?(?:assistant|ai|model)\b|\b(?:store|save) (?:this |that |it )?(?:in|to|as) "
     r"(?:your |a |the )?"
-    r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bsystem override\b",
+    r"(?:memory|fact)\b|</?(?:system|instructions?)>|\bsystem prompt\b|\byou are now\b|\bforget "
+    r"everything\b|\b(?:full|root|admin\w*|superuser) (?:access|rights|privileges)\b|\bsystem override\b",
 )
 plays = _marker(
     "role|pretend|practi|interview|i play|play |act |in character|s play|you are|you're|you will be|be my|"
@@ -68,6 +69,12 @@ writes = _marker(
     rf"|\bin the (?:style|voice) of\b|\bfirst[- ]person\b"
     rf"|\b(?:for|in) (?:a|my|the) (?:story|novel|sitcom|screenplay|game|play|character|campaign)\b",
 )
+hands_over = _marker(
+    "translate|proof|phrase|reword|summari|transcribe|correct my|check my|grammar",
+    r"\b(?:translate|proof-?read|paraphrase|rephrase|reword|summari[sz]e|transcribe|correct my|check my "
+    r"(?:grammar|"
+    r"english|spelling|writing))\b",
+)
 WORKED_ON = re.compile(
     r"\b(?:translate|translation|summari[sz]e|proof-?read|rewrite|rephrase|paraphrase|reword|correct|"
     r"grammar|improve|edit|"
@@ -79,13 +86,18 @@ WORKED_ON = re.compile(
     _I,
 )
 PASTED = re.compile(
-    r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:dear|hi|hello) [\w ]{1,30},\s*$)", _I
+    r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,}|<\w+>|begin\b|(?:hi|hello) [\w ]{1,30},\s*$|dear "
+    r"[\w .]{1,30},|(?:lyrics|quote|example|sample|input|output|text|caption|subject|title|prompt|user "
+    r"story|poem|tweet|e-?mail|letter|message|dialogue|q|a)\b[^:\n]{0,20}:)",
+    _I,
 )
 mocks = _marker(
-    "yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|queen|king of|pope|sarcas|because clearly|"
+    "and i'm|i love|yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|queen|king of|pope|sarcas|"
+    "because clearly|"
     "because obviously|"
     "just love|what i needed|🙄",
-    r"\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
+    r"\b(?:yeah|sure|right|ok),? and i'm\b|\b(?:sure|great|yay|wonderful),? .{0,20}\bi (?:just |so "
+    r")?love\b|\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
     r"fantastic)\b,"
     r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bi'm the "
     r"(?:queen|king|pope|emperor|president)\b|\bsarcas\w+|"
@@ -120,7 +132,8 @@ TAG = re.compile(
 SUPPOSES = re.compile(
     r"(?:(?:and|but|so|ok|okay|well|now|or|also|then|even)[, ]+)?(?:if|unless|suppose|supposing|imagine|"
     r"assume|assuming|"
-    r"let's (?:say|assume|imagine|pretend)|say i|what if|were i|had i|in case|provided|hypothetically|"
+    r"let's (?:say|assume|imagine|pretend)|say i|what if|were i|had i|in case|provided|hypothetically|for "
+    r"the sake of argument|"
     r"would be|"
     r"wouldn't it|i wish|i'd wish|wish i|if only|in an ideal world|in a dream|in my dream)\b",
     _I,
@@ -142,7 +155,8 @@ COMMANDS = listed(
 )
 
 LEAD = re.compile(
-    r"(?:(?:oh|ok|okay|so|well|and|but|also|hi|hey|hello|hi there|yes|yeah|yep|no|nope|hmm?|um|uh|ugh|wow|"
+    r"(?:(?:oh|ok|okay|so|well|and|but|also|hi|hey|hello|hi there|yes|yeah|yep|no(?=[,.!-])|nope|hmm?|um|"
+    r"uh|ugh|wow|"
     r"haha|lol|btw|"
     r"by the way|fyi|for the record|for context|for what it's worth|just so you know|please (?:remember|"
     r"note)|remember|"
@@ -164,7 +178,8 @@ LEAD = re.compile(
     _I,
 )
 CORRECTS = re.compile(
-    r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:actually|no,|no!|nope,|wait,? no|wait|sorry|correction|"
+    r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:actually|no(?=[,!.])|nope(?=[,!.])|wait,? no|wait|sorry|"
+    r"correction|"
     r"scratch that|my mistake|my bad|oops|to be precise|rather|in fact|i mean,?|i meant|not quite|that's "
     r"wrong|"
     r"that's not right|i misspoke|let me correct (?:that|myself)|make that|on second "

@@ -6,14 +6,15 @@ from dataclasses import replace
 from recollect.mine.extracted import Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.facets import facet_of
-from recollect.mine.rules.grammar import parsed, retold
+from recollect.mine.rules.grammar import is_adverb, parsed, retold
 from recollect.mine.rules.markers import COMMANDS
-from recollect.mine.rules.statements import Clause, Sentence, trimmed
+from recollect.mine.rules.statements import Clause, Sentence
 from recollect.mine.rules.telling import Teller, relate
 from recollect.mine.rules.tense import looks_ahead, tense_of
 from recollect.mine.rules.values import NONE, Facet, value
-from recollect.mine.rules.verbs import BASE, ING, S_FORM, is_finite, is_past
+from recollect.mine.rules.verbs import BASE, ING, S_FORM, is_past, is_verb
 from recollect.mine.rules.when import when
 from recollect.mine.rules.worth import is_vague
 from recollect.model.records import Tense
@@ -35,7 +36,8 @@ _PERSONAL = re.compile(
     r"like)|(?:lives|works|hates|loves|likes|prefers) |turns \d|turned \d)"
 )
 _HAPPENING = re.compile(
-    r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|starts?|begins?|takes place|comes?|arrives?|opens?|ends?|"
+    r"(?:[Tt]he|[Aa]n?) [\w' -]{2,60}? (?:is|are|ha(?:s|ve)|starts?|begins?|takes place|comes?|arrives?|"
+    r"opens?|ends?|"
     r"leaves?|will)\b"
 )
 _TO_ME = re.compile(
@@ -45,9 +47,14 @@ _TO_ME = re.compile(
     r"offered|promoted|fired|hired) me\b.+)"
 )
 _OF_ME = re.compile(r"\b(?:me|my|us|our)\b")
+_CONCLUDES = re.compile(
+    r"\b(?:shows?|predicts?|says?|suggests?|means?|implies|indicates?|thinks?) (?:that|my|i)\b", re.IGNORECASE
+)
+_MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will)\b", re.IGNORECASE)
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
-    r"(?:it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|thanks|they|if|any|not|"
+    r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"
+    r"data)\b|it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|thanks|they|if|any|not|"
     r"sounds|looks|seems|feels|for|to|as|same|"
     r"one|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
     r"everyone|everything|something|nothing|nobody|here)\b(?!\w)|there (?:is|are)n't|(?:the|a) (?:only |"
@@ -58,6 +65,14 @@ _POINTS = re.compile(
 _HOME = re.compile(
     r"(?P<place>[A-Z][\w-]+) is (?:now )?(?:my )?home(?: now)?$|[Hh]ome is (?:now "
     r")?(?P<also>[A-Z][\w-]+)(?: now)?$"
+)
+_OCCASION = re.compile(r"[Ii]t(?:'s| is) (?P<rest>(?:my|our) .+)")
+_CALL_ME = re.compile(
+    r"(?:(?:[Pp]lease|[Jj]ust|[Yy]ou can|[Ee]veryone|[Ee]verybody|[Pp]eople|(?:[Mm]y )?[Ff]riends) "
+    r")*[Cc]alls? me ([A-Z]\w+)$"
+)
+_HAS_NO = re.compile(
+    r"(?:also )?no (pets|kids|children|siblings|car|allergies|partner|job)\b(?! for| to| in )", re.IGNORECASE
 )
 _SAYS = re.compile(
     r"(?:would|could|might|should|may|said|says|told|thinks|asked|wants me|suggested|recommended|claims)\b"
@@ -89,6 +104,20 @@ def of_another(teller: Teller, text: str, clause: Clause, sentence: Sentence) ->
     elif found := _TO_ME.match(text):
         whom = p.Acquaintance(f"{teller.who.subject}'s {found['who'].lower()}", "", found["who"].lower(), "")
         of_third(teller, whom, found["rest"], clause, sentence)
+    elif found := _OCCASION.match(text):
+        _happening(teller, f"the day is {found['rest']}", clause, sentence, f"It is {found['rest']}")
+    elif found := _CALL_ME.match(text):
+        claim = Claim(
+            content=f"{teller.who.subject} is called {found[1]}", turns=(teller.turn,), subject=teller.subject
+        )
+        teller.finish(claim, Facet("name", found[1].lower(), True), clause, sentence)
+    elif found := _HAS_NO.match(text):
+        claim = Claim(
+            content=f"{teller.who.subject} has no {found[1].lower()}",
+            turns=(teller.turn,),
+            subject=teller.subject,
+        )
+        teller.finish(claim, Facet("has", found[1].lower(), denies=True), clause, sentence)
     elif found := _HOME.match(text):
         place = found["place"] or found["also"]
         facet = Facet("home", place.lower(), True, bond="LOCATED_IN", named=place, named_type="place")
@@ -166,16 +195,24 @@ def _named(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> boo
 
 
 def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
-    """What happens to the speaker and around them: crowds stress me out, there are two bikes in our garage."""
+    """What happens around the speaker: crowds stress me out, there are two bikes in our garage."""
     text = trimmed(text)
     words = text.split(" ")
     first = words[0].lower()
     if not 3 < len(words) <= 30 or not _OF_ME.search(text) or lx.EMPTY_TALK.search(text):
         return
-    if first in COMMANDS or first in BASE or first in ING or _POINTS.match(text) or is_vague(text):
+    if (
+        _CONCLUDES.search(text)
+        or (_MODAL.search(" ".join(words[:9])) and not _THERE.match(text))
+        or first in COMMANDS
+        or first in BASE
+        or first in ING
+        or _POINTS.match(text)
+        or is_vague(text)
+    ):
         return
     there = _THERE.match(text)
-    verb = next((word for word in words[1:9] if is_finite(word.lower()) or word.lower() in BASE), "")
+    verb = next((word for word in words[1:9] if is_verb(word.lower())), "")
     if not (there or verb):
         return
     past = is_past(verb.lower()) and verb.lower() not in BASE
@@ -196,12 +233,13 @@ def _told(found: re.Match[str], who: str) -> str:
     return f"{who}'s" if found.group().lower() in ("my", "our") else who
 
 
-def _happening(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> bool:
-    """The plumber is coming tomorrow."""
-    if not _HAPPENING.match(text):
+def _happening(teller: Teller, text: str, clause: Clause, sentence: Sentence, told: str = "") -> bool:
+    """The plumber is coming tomorrow; it's my sister's birthday on Friday."""
+    if not _HAPPENING.match(text) or lx.EMPTY_TALK.search(text):
         return False
-    dated = when(retold(trimmed(text)), teller.at, teller.zone, forward=True)
-    if dated.since is None or dated.since <= teller.at or lx.EMPTY_TALK.search(text):
+    told = _OF_ME.sub(lambda found: _told(found, teller.who.inside), trimmed(told or text), count=1)
+    dated = when(retold(told), teller.at, teller.zone, forward=True)
+    if dated.until is None or dated.until <= teller.at:
         return False
     claim = teller.dated(dated.text[0].upper() + dated.text[1:], Tense.FUTURE, dated)
     teller.finish(claim, Facet("plans", value(text)), clause, sentence)
@@ -216,9 +254,10 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
         return
     if _SAYS.match(predicate) or _ONLY_NAMES.match(predicate):
         return
-    first = words[0].lower()
+    at = next((at for at, word in enumerate(words) if not is_adverb(word.lower())), 0)
+    first = words[at].lower()
     base = _FIRST_PERSON.get(first) or S_FORM.get(first, first)
-    said = parsed(" ".join(("I", base, *words[1:])))
+    said = parsed(" ".join(("I", *words[:at], base, *words[at + 1 :])))
     if said is None or (is_vague(said.rest) and said.verb != "be"):
         return
     dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))

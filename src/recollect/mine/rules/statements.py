@@ -1,13 +1,12 @@
-"""What in a turn its speaker states, cut into clauses: without code, quotes and pasted text, without questions
-and suppositions."""
+"""What in a turn its speaker states, cut into clauses: without code, quotes and pasted text, without
+questions and suppositions."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from recollect.mine.rules import markers as m
-from recollect.mine.rules.verbs import ALIKE, BASE, ING, PAST
-from recollect.mine.rules.wordlist import listed
+from recollect.mine.rules.clauses import JOINT, shared, turned, with_subject
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -47,7 +46,8 @@ _FIRST = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur|me|[Ii]'m)\b")
 _ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|[A-Z](?=\.\s?[A-Z]))\.")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_OF_CODE = re.compile(
-    r"\s*(?:>|\||#!|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|const) )"
+    r"\s*(?:>|\||#(?!\w)|//|/\*|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|"
+    r"const) )"
 )
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SLIPS = (
@@ -63,6 +63,7 @@ _SLIPS = (
         r"\1n't",
     ),
     ("onna ", re.compile(r"\b([Gg])onna\b"), r"\1oing to"),
+    ("anna ", re.compile(r"\b([Ww])anna\b"), r"\1ant to"),
     ("otta ", re.compile(r"\b[Gg]otta\b"), r"have to"),
     ("hats ", re.compile(r"\b([Tt])hats\b"), r"\1hat's"),
     ("cannot", re.compile(r"\bcannot\b"), "can't"),
@@ -72,75 +73,53 @@ _SLIPS = (
 _KIN_IN_COMMAS = re.compile(r"\b([Mm]y|[Oo]ur) ([a-z-]+), ((?:Dr |Mrs? |Ms )?[A-Z][\w'-]+),")
 _ASIDE = re.compile(r"\s*\(([^()]{8,200})\)")
 
-_JOINT = re.compile(
-    r"\s*;\s+|\s+(?:—|–|--|-)\s+|\.\.\.\s+"
-    r"|,?\s+(?:but|yet)\s+(?!not\b|only\b|also\b|rather\b)"
-    r"|,?\s+(?:and then|and so|and now|and also|and|so|plus|then)\s+"
-    r"(?=(?:I|my|we|our|she|he|his|her|they|it)\b(?! and I\b)|(?:I|we|she|he|it|they)')"
-    r"|,?\s+(?:and\s+)(?=[A-Z][a-z]+ (?:is|isn't|can't|doesn't|has|lives|works|loves|likes|hates|never)\b)"
-    r"|,\s+(?=[a-z][a-z ]{2,40} (?:is|are|makes?) (?:much |more |so |really |not )*(?:my|me)\b)"
-    r"|,\s+(?:since|while|as)\s+(?=(?:I|my|we|our|he|she|they|it|the)\b)"
-    r"|,?\s+(?:because|although|though|even though|whereas|which is why)\s+"
-    r"(?=(?:I|my|we|our|he|she|they|it|the)\b)"
-    r"|,\s+(?=(?:I|my|we|our|she|he|his|her)\b|(?:I|we|she|he)'|never )"
-    r"|,\s+(?:and|but|so|then)\s+(?=(?:no|please|now)\b)|\s+(?=I mean\b)"
-)
-_AND_VERB = re.compile(r",? and (?:then )?(?:also )?(?:just )?([a-z]+)\b")
-_TIME_FIRST = re.compile(
-    r"(?:(?:[Ss]o|[Aa]nd|[Bb]ut|[Aa]lso|[Oo]h|[Ww]ell|[Bb]y the way|BTW|[Bb]tw|[Aa]nyway),? "
-    r")?(?P<time>(?:[Ii]n (?!fact|addition|case|"
-    r"general|short|my opinion)|[Oo]n (?=\w+day|the \d)|[Aa]fter |[Bb]efore |[Ss]ince (?:the|my|last)\b|"
-    r"[Dd]uring |[Ll]ast |[Nn]ext |"
-    r"[Tt]his (?=week|month|year|morning|afternoon|evening|summer|spring|winter|fall|\w+day)|[Yy]esterday|"
-    r"[Tt]oday|[Tt]onight|[Tt]omorrow|"
-    r"[Ww]hen I (?:was|lived|worked|had|studied|moved)|[Bb]ack in |[Ff]or (?!example|instance|me\b|"
-    r"context|the record|what)|"
-    r"[Ee]very |[Tt]he other day|[Aa] few |[Tt]wo |[Tt]hree |[A-Z]?\w+day (?:morning|afternoon|evening|"
-    r"night)?)"
-    r"[^,:.?!]{0,60}?)(?:[,:] (?=(?:[Mm]y|[Oo]ur)\b)|"
-    r"(?<!\bon)(?<!\bof)(?<!\bwith)(?<!\bfor)(?<!\bto)(?<!\bin)(?<!\bfrom)"
-    r"(?<!\bat) (?=(?:my|our)\b)|[,:]? (?=(?:I|[Ww]e)\b(?! (?:was|lived|worked|had|studied|moved) "
-    r"[^,]{0,40}, )))"
-)
 _COLON = re.compile(
     r"[^:]{0,60}\b(?:plan|update|context|background|situation|know|remember|me|myself|anyway|facts?|note|"
-    r"resolution|goal|news|reason): "
+    r"resolution|goal|news|character|reason): "
     r"(?=(?:I|my|we|our)\b)",
     re.IGNORECASE,
 )
 _WRONG = re.compile(
     r"\b(?:that|this|it)(?:'s| is| was) (?:wrong|not right|not correct|incorrect|not true)\b", re.IGNORECASE
 )
-_WITH = re.compile(
-    r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|"
-    r"[A-Z][a-z]+) and I (?=[a-z])"
-)
 _GIVEN = re.compile(
     r"(?:[Ss]ince|[Aa]s|[Bb]ecause|[Gg]iven that|[Nn]ow that|[Cc]onsidering) (?P<what>(?:I|my|we|our|I'm|"
     r"I've|we're)\b[^,]{4,120}), "
 )
 _STARTS = re.compile(r"(?:I|[Mm]y|[Ww]e|[Oo]ur|[Hh]e|[Ss]he|[Hh]is|[Hh]er|[Tt]hey)\b")
-_SPEAKER = re.compile(r"(?:[^,]{1,40}, )?(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
-_ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
-_PRESENT = listed("want need love like hate live work have would was")
-_COPULA = listed("am is are was were")
 
 
-def statements(text: str) -> Iterator[Sentence]:
+class Told(NamedTuple):
+    """What was typed in a turn: its sentences, with each quotation as one character."""
+
+    sentences: list[str]
+    quotes: tuple[str, ...]
+
+
+NOTHING = Told([], ())
+
+
+def read(text: str) -> Told:
+    """A turn without code, quotes and pasted text."""
+    typed = _typed(text)
+    if not typed or m.injects(typed):
+        return NOTHING
+    masked, quotes = _masked(typed)
+    return Told(_sentences(masked)[:SENTENCES_LIMIT], quotes)
+
+
+def statements(told: Told) -> Iterator[Sentence]:
     """The sentences of a turn in which its speaker states something."""
-    told = _told(text)
-    if not told or m.injects(told):
-        return
-    masked, quotes = _masked(told)
-    played, written = plays(told), m.writes(told)
-    for number, sentence in enumerate(_sentences(masked)):
-        if number >= SENTENCES_LIMIT or (played and plays(sentence)):
-            return
-        if written and m.writes(sentence):
-            return  # what follows is what is to be written
-        if not 4 < len(sentence) <= LENGTH_LIMIT or m.mocks(sentence) or _speaks_of_another(sentence, quotes):
+    for sentence in told.sentences:
+        if m.plays(sentence) or m.writes(sentence) or m.hands_over(sentence):
+            return  # what follows is played, or to be written, or worked on
+        if (
+            not 4 < len(sentence) <= LENGTH_LIMIT
+            or m.mocks(sentence)
+            or _speaks_of_another(sentence, told.quotes)
+        ):
             continue
-        yield Sentence(tuple(_clauses(sentence)), quotes)
+        yield Sentence(tuple(_clauses(sentence)), told.quotes)
 
 
 def plays(text: str) -> bool:
@@ -152,7 +131,7 @@ def stops_playing(text: str) -> bool:
     return m.ends_play(text[:TEXT_LIMIT])
 
 
-def _told(text: str) -> str:
+def _typed(text: str) -> str:
     """What was typed rather than pasted."""
     text = _PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'")
     if "```" in text:
@@ -239,47 +218,16 @@ def _clauses(sentence: str) -> Iterator[Clause]:
 
 def _split(sentence: str) -> Iterator[Clause]:
     corrects = m.CORRECTS.match(sentence)
-    subject = ""
-    for piece in _JOINT.split(_turned(sentence)):
-        for part in _shared(piece):
+    for piece in JOINT.split(turned(sentence)):
+        for part in shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
             if clause is None:
                 continue
-            if subject and clause.text[:6].lower() == "never ":
-                clause = clause._replace(text=f"I've {clause.text}")
-            subject = clause.text
             if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
                 wrong = _WRONG.search(sentence) is not None
                 yield clause._replace(asked=True, corrects=clause.corrects or wrong)
                 return  # the rest is what somebody said
             yield clause
-
-
-def _turned(sentence: str) -> str:
-    """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
-    if " and I " in sentence:
-        sentence = _together(sentence)
-    found = _TIME_FIRST.match(sentence)
-    if found is None:
-        return sentence
-    main = sentence[found.end() :]
-    joint = _JOINT.search(main)
-    end = joint.start() if joint else len(main.rstrip(" .!,"))
-    time = found["time"][0].lower() + found["time"][1:] if found["time"][:2] != "I " else found["time"]
-    return f"{main[:end]} {time}{main[end:]}"
-
-
-def _together(sentence: str) -> str:
-    """ "Ann and I went to Rome" as "I went to Rome with Ann"."""
-    found = _WITH.search(sentence)
-    if found is None:
-        return sentence
-    main = sentence[found.end() :]
-    joint = _JOINT.search(main)
-    end = joint.start() if joint else len(main.rstrip(" .!?,"))
-    return (
-        f"{sentence[: found.end('before')]}I {main[:end]} with {found['who'].replace('My', 'my')}{main[end:]}"
-    )
 
 
 def _clause(text: str, corrects: bool) -> Clause | None:
@@ -297,82 +245,5 @@ def _clause(text: str, corrects: bool) -> Clause | None:
         return None
     asked = m.SUPPOSES.match(text) is not None or m.WITH_IF.search(text) is not None
     return Clause(
-        _with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked
+        with_subject(text), doubtful or m.HEDGED_INSIDE.search(text, 0, 60) is not None, corrects, asked
     )
-
-
-def _with_subject(text: str) -> str:
-    """ "Booked the ferry" is said of oneself."""
-    if text[:6].lower() == "never ":
-        return f"I've n{text[1:]}"
-    if text[:5].lower() == "been ":
-        return f"I've b{text[1:]}"
-    first = _ELLIPTIC.match(text)
-    if first is None or text[: first.end()].lower() in ("based ", "used ", "set ", "related ", "given "):
-        return text
-    verb = first[1].lower()
-    if (verb in PAST and verb not in ALIKE and verb not in _COPULA) or verb == "need":
-        return f"I {text[0].lower()}{text[1:]}"
-    if verb in ING and first.start(1) == 0 and verb in ("starting", "moving", "flying", "going", "leaving"):
-        return f"I'm {text[0].lower()}{text[1:]}"
-    return text
-
-
-def _shared(piece: str) -> list[str]:
-    """ "I live in Rome and work at Fiat" is two clauses with one subject."""
-    if not piece.startswith(("I ", "I'", "we ", "We ", "We'", "we'")) or " and " not in piece:
-        return [piece]
-    subject, _, rest = piece.partition(" ")
-    subject = subject.split("'")[0]
-    verb = rest.split(" ", 1)[0].lower()
-    forms = (
-        BASE
-        if verb in BASE and verb not in ("have", "do")
-        else PAST
-        if verb in PAST and verb != "was"
-        else None
-    )
-    forms = _PRESENT if forms is None else forms
-    parts: list[str] = []
-    start = 0
-    for match in _AND_VERB.finditer(piece):
-        if match[1] in forms and " to " not in piece[: match.start()][-40:] and match.start() > start:
-            parts.append(
-                piece[start : match.start()] if start == 0 else f"{subject} {piece[start : match.start()]}"
-            )
-            start = match.start(1)
-    parts.append(piece[start:] if start == 0 else f"{subject} {piece[start:]}")
-    return parts
-
-
-_TRIM = re.compile(
-    r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
-    r"explain|not|far so)\b.*|"
-    r", so .*|"
-    r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|"
-    r"please|now|"
-    r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|"
-    r"though|ugh|right|"
-    r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| "
-    r"please| basically|"
-    r" too| either| as well| :\)| :D| ;\))+$",
-    re.IGNORECASE,
-)
-
-
-def trimmed(text: str) -> str:
-    """Without what was only added: ", best decision ever", lol."""
-    for _ in range(3):
-        shorter = _TRIM.sub("", text).rstrip(" ,.!")
-        if shorter == text:
-            break
-        text = shorter
-    return text
-
-
-def told_sentences(text: str) -> list[str]:
-    """The sentences of a turn as they were typed, without code, quotes and pasted text."""
-    told = _told(text)
-    if not told or m.injects(told):
-        return []
-    return _sentences(_masked(told)[0])

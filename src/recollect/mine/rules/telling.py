@@ -8,12 +8,13 @@ from recollect.mine.extracted import USER, Bond, Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
 from recollect.mine.rules.being import of_noun
+from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.corrections import corrected
 from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.found import ClaimKey, Found
 from recollect.mine.rules.grammar import Person, Said, parsed, retold
 from recollect.mine.rules.liking import liked, tastes
-from recollect.mine.rules.statements import Clause, Sentence, trimmed
+from recollect.mine.rules.statements import Clause, Sentence
 from recollect.mine.rules.tense import begins, certainty_of, looks_ahead, tense_of
 from recollect.mine.rules.values import NONE, Facet, value
 from recollect.mine.rules.verbs import is_finite, is_past
@@ -110,8 +111,17 @@ class Teller:
         if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
             return
         facet = facet_of(said)
-        tense = Tense.PAST if facet.attribute == "former home" else tense_of(said, dated.since, self.at)
-        claim = self.dated(f"{self.who.subject} {dated.text}", tense, dated, keep=begins(said))
+        tense = tense_of(said, dated.since, self.at, dated.until)
+        if facet.attribute == "former home":
+            tense = Tense.PAST
+        elif tense is Tense.PAST and facet.attribute in ("home", "employer") and not facet.denies:
+            tense = Tense.CURRENT  # who moved to a place lives there
+        claim = self.dated(
+            f"{self.who.subject} {dated.text}",
+            tense,
+            dated,
+            keep=begins(said) or facet.attribute in ("home", "employer"),
+        )
         claim = replace(claim, certainty=certainty_of(said, clause.doubtful), denies=said.negated)
         if facet.attribute == "likes" and (several := tastes(said)):
             for one in several:
@@ -183,11 +193,21 @@ class Teller:
         if joint := re.match(r"(?:[Mm]y|[Oo]ur) [a-z -]{2,40}?(?: [A-Z][\w-]+)? and I (.+)", text):
             self._own(f"We {joint[1]}", clause, sentence)
             return
+        text = re.sub(r"^(.{2,30}name)'s (?=[A-Z])", r"\1 is ", text)
         text = re.sub(
             r"^([\w-]+ (?:[\w-]+ ){0,4}?[\w-]+)'s (?=(?:on|in|a|an|the|called|named|at|my|not|\d))",
             r"\1 is ",
             text,
         )
+        if (named := p.KIN.match(text)) and "name" in (named["link"] or ""):
+            return
+        if (
+            named
+            and p.is_name(named["name"])
+            and (met := self.circle.known.get(named["name"].replace("\ue0ff", ".")))
+        ):
+            of_third(self, met, text[named.end() :].strip(" ,"), clause, sentence)
+            return
         words = text.split(" ")
         at = next(
             (i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0
@@ -219,7 +239,9 @@ class Teller:
         ):
             return
         past = is_past(verb.lower())
-        yearly = re.search(r"\b(?:birthday|anniversary)\b", noun) is not None
+        yearly = (
+            re.search(r"\b(?:birthday|anniversary)\b", noun) is not None and _MONTH.search(rest) is not None
+        )
         plain = f"{verb} {retold(rest)}"
         dated = when(plain, self.at, self.zone, forward=not past)
         if yearly:
@@ -344,6 +366,7 @@ def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
+_MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d", re.IGNORECASE)
 _THING = re.compile(
     r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
 )
@@ -354,7 +377,8 @@ _OUR_ALL = re.compile(
 _IDLE_NOUN = re.compile(
     r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
     r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
-    r"impression|suggestion|request|code|text|prompt|character|problem|story|plan here|next "
+    r"impression|suggestion|request|code|text|prompt|character|query|regex|function|component|script|"
+    r"program|class|array|string|loop|problem|story|plan here|next "
     r"question)\b",
     re.IGNORECASE,
 )

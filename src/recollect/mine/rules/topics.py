@@ -1,15 +1,16 @@
 """What a conversation is about, turn by turn: it changes where the words do."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from recollect.mine.extracted import Mention, Topic
 from recollect.mine.rules.wordlist import listed
 from recollect.model.records import Role, Turn
-from recollect.text.analyse import REQUEST_WORDS, STOP_WORDS, stem, words
+from recollect.text.analyse import REQUEST_WORDS, STOP_WORDS, terms
 
-_READ = 2_000
+_READ = 600
+_READ_ANSWER = 300
+"""What an answer is about it says first."""
 _LEAST = 2
 """Turns in a topic; a single one is part of what is around it."""
 _SHORT = 4
@@ -32,6 +33,10 @@ _IDLE = (
 )
 
 
+_IDLE_TERMS = frozenset(term for word in _IDLE for term in terms(word))
+Terms = dict[str, int]
+
+
 def topics(turns: Sequence[Turn], mentions: Sequence[Mention]) -> tuple[Topic, ...]:
     """The topics of a window, in order; each turn is in one of them."""
     if not turns:
@@ -42,48 +47,54 @@ def topics(turns: Sequence[Turn], mentions: Sequence[Mention]) -> tuple[Topic, .
     return tuple(_topic(turns, said, mentions, first, last) for first, last in zip(starts, ends, strict=True))
 
 
-def _terms(turn: Turn) -> Counter[str]:
+def _read(turn: Turn) -> str:
+    return turn.content[: _READ if turn.role is Role.USER else _READ_ANSWER]
+
+
+def _terms(turn: Turn) -> Terms:
     """The telling words of a turn; what a user says counts for more than how it is answered."""
     weight = 3 if turn.role is Role.USER else 1
-    counts: Counter[str] = Counter()
-    for word in words(turn.content[:_READ]):
-        if len(word) > 2 and word not in _IDLE and not word.isdigit():
-            counts[stem(word)] = min(counts[stem(word)] + weight, 3 * weight)
+    counts: Terms = {}
+    for term in terms(_read(turn)):
+        if term not in _IDLE_TERMS and len(term) > 2 and not term.isdigit():
+            counts[term] = min(counts.get(term, 0) + weight, 3 * weight)
     return counts
 
 
-def _starts(turns: Sequence[Turn], said: list[Counter[str]]) -> list[int]:
+def _starts(turns: Sequence[Turn], said: list[Terms]) -> list[int]:
     """A topic starts with a user's turn that shares next to nothing with the turns before it."""
     starts = [0]
     for at in range(_LEAST, len(turns) - _LEAST + 1):
         if turns[at].role is not Role.USER or at - starts[-1] < _LEAST:
             continue
-        before: Counter[str] = sum(said[max(starts[-1], at - _BACK) : at], Counter[str]())
+        before = {term for terms_of in said[max(starts[-1], at - _BACK) : at] for term in terms_of}
         if said[at] and _overlap(said[at], before) < _ALIKE and _overlap(said[at + 1], before) < 2 * _ALIKE:
             starts.append(at)
     return starts
 
 
-def _overlap(these: Counter[str], those: Counter[str]) -> float:
+def _overlap(these: Terms, those: set[str]) -> float:
     total = sum(these.values())
     return sum(count for term, count in these.items() if term in those) / total if total else 0.0
 
 
 def _topic(
-    turns: Sequence[Turn], said: list[Counter[str]], mentions: Sequence[Mention], first: int, last: int
+    turns: Sequence[Turn], said: list[Terms], mentions: Sequence[Mention], first: int, last: int
 ) -> Topic:
-    inside: Counter[str] = sum(said[first : last + 1], Counter[str]())
-    spread = Counter(term for counts in said[first : last + 1] for term in counts)
+    weights: Terms = {}
+    spread: Terms = {}
+    for counts in said[first : last + 1]:
+        for term, count in counts.items():
+            weights[term] = weights.get(term, 0) + count
+            spread[term] = spread.get(term, 0) + 1
     ids = {turn.id for turn in turns[first : last + 1]}
     central = max(
-        (mention for mention in mentions if ids.intersection(mention.turns)),
+        (mention for mention in mentions if not ids.isdisjoint(mention.turns)),
         key=lambda mention: len(ids.intersection(mention.turns)),
         default=None,
     )
-    ranked = sorted(inside, key=lambda term: (-inside[term] * spread[term], term))
-    written = _written(turns[first : last + 1])
-    shown = [written[term] for term in ranked if term in written][:_TITLE_WORDS]
-    title = ", ".join(dict.fromkeys(shown)) or "Conversation"
+    ranked = sorted(weights, key=lambda term: (-weights[term] * spread[term], term))[:_TITLE_WORDS]
+    title = ", ".join(_written(ranked, turns[first : last + 1])) or "Conversation"
     return Topic(
         title=title[0].upper() + title[1:],
         first=turns[first].index,
@@ -95,16 +106,15 @@ def _topic(
 _WORD = re.compile(r"[^\W_][\w'-]{2,30}")
 
 
-def _written(turns: Sequence[Turn]) -> dict[str, str]:
-    """Each term as it was first written, with a capital where it has one inside a sentence."""
+def _written(ranked: list[str], turns: Sequence[Turn]) -> list[str]:
+    """Each term as it was first written; the first word of a turn without its capital."""
     forms: dict[str, str] = {}
     for turn in turns:
-        for found in _WORD.finditer(turn.content[:_READ]):
-            word = found.group().removesuffix("'s")
-            plain = words(word)
-            if len(plain) != 1 or plain[0] in _IDLE:
-                continue
-            starts = turn.content[max(0, found.start() - 2) : found.start()].strip() in ("", ".", "!", "?")
-            form = word.lower() if starts and found.start() == 0 else word
-            forms.setdefault(stem(plain[0]), form)
-    return forms
+        for found in _WORD.finditer(_read(turn)):
+            word = found.group()
+            for term in ranked:
+                if term not in forms and word[:2].lower() == term[:2] and term in terms(word):
+                    forms[term] = word.lower() if found.start() == 0 else word.removesuffix("'s")
+        if len(forms) == len(ranked):
+            break
+    return [forms.get(term, term) for term in ranked]

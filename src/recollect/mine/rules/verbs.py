@@ -23,25 +23,28 @@ lay laid laid|seek sought sought|shed shed shed|sew sewed sewn|swear swore sworn
 weave wove woven|withdraw withdrew withdrawn
 """
 _REGULAR = """
-accept achieve add admire adopt adore agree aim allow analyse announce apologise apply appreciate
-argue arrange arrive ask assemble attend avoid babysit bake base battle believe belong book borrow
-call camp cancel care carry celebrate change chat check clean climb close coach collect commute
-complete compose consider continue cook convert count crave create cross cycle dance date decide
-decline decorate deliver deploy depend design despise detest develop die dine discover discuss
-dislike donate download dread dream drop dye earn edit email employ end engage enjoy enrol enroll
-enter exercise expect experience explain explore fail fear finish fish fix focus follow found
-fundraise gain garden graduate guess handle happen harvest hate head help hike hire hope host
-identify imagine improve include inherit injure install intend invest invite join jog jump kayak
-knit land last launch learn like listen live look love maintain manage marry mentor mind miss move
-name need negotiate notice offer open order organise organize owe own pack paint park participate
-pass perform photograph pick pitch plan plant play practice practise prefer prepare present produce
-promise promote propose publish pull purchase pursue raise reach realise realize receive recommend
-record recover redeem reduce register relax release relocate remember renew renovate repair replace
-research resign rescue retire return review row sail save schedule score search serve share shop
-show sign ski skip smoke snowboard solve sprain start stay stop stream struggle study submit
-subscribe suffer suggest support surf switch talk tend thank tour track train transfer travel treat
-try turn type upgrade use view visit volunteer vote wait walk want wash watch weigh wish wonder work
-worry wrap yearn
+accept ache achieve add admire adopt adore agree aim allow analyse announce annoy apologise apply
+appreciate argue arrange arrive ask assemble attend avoid babysit bake base battle believe belong
+bike blog book borrow bother brew call calm camp cancel care carry cause celebrate change chat check
+clean climb close coach code collect commute complete compose conduct consider consult contain
+continue convert cook count crave create crochet cross cycle dance date decide decline decorate
+deliver depend deploy design despise detest develop die dine direct discover discuss dislike donate
+download dread dream drop drown dye earn edit email employ end engage enjoy enrol enroll enter
+exercise expect experience expire explain explore fail fear finish fish fix focus follow found
+freelance fundraise gain garden graduate guess handle happen harvest hate head help hike hire
+homeschool hope host hunt hurt identify illustrate imagine impress improve include inherit injure
+inspire install intend intern interpret invest invite jog join jump kayak knit land last launch
+learn lift like limp listen live look love maintain manage marry matter meditate mentor mind miss
+motivate move name need negotiate notice offer open order organise organize oversee owe own pack
+paint park participate pass perform photograph pick pitch plan plant play practice practise pray
+prefer prepare present produce program promise promote propose publish pull purchase pursue raise
+reach realise realize receive recommend record recover redeem reduce register relax release relocate
+remember remind renew renovate rent repair replace rescue research resign retire return review row
+sail save scare schedule score search serve share shop show sign sketch ski skip smoke snore
+snowboard solve sprain start stay stop stream stress struggle study sublet submit subscribe suffer
+suggest supervise support surf switch talk teach tend thank tour track trade train transfer
+translate travel treat try turn type upgrade use view visit volunteer vote wait walk want wash watch
+weigh wish wonder work worry wrap yearn
 """
 
 
@@ -137,6 +140,11 @@ def lemma(word: str) -> str:
 def is_finite(word: str) -> bool:
     """Whether a word can be the verb of somebody's sentence: lives, lived, is, will."""
     return word in S_FORM or word in _MODALS or is_past(word)
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word is a form of a known verb that a sentence can be built on."""
+    return word in S_FORM or word in PAST or word in BASE or word in _MODALS
 
 
 _MODALS = listed(

@@ -27,6 +27,8 @@ _ORDINAL = re.compile(
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FREQUENCY = re.compile(r"\b(?:every|each|per|most|once|twice|times)\b[^,]{0,12}$", re.IGNORECASE)
 _WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
+_PART = re.compile(r"\b(?:last|first|next) (?:day|week|weekend|month)$", re.IGNORECASE)
+_RANGE = re.compile(r"(?:to|through|until) \w+day", re.IGNORECASE)
 _ALONE = re.compile(r"\W*$|[,.;]|\s(?:morning|afternoon|evening|night|at|for|with|in)\b")
 _SUFFIX = {1: "st", 2: "nd", 3: "rd"}
 
@@ -64,14 +66,18 @@ def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
     first = min(phrases, key=_width)
     dated = text
     for phrase in reversed(phrases[:3]):
-        if _YEAR.search(phrase.phrase) is None:
+        if _YEAR.search(phrase.phrase) is None and not phrase.phrase.lower().startswith("before"):
             dated = f"{dated[: phrase.stop]} ({_written(phrase, zone)}){dated[phrase.stop :]}"
     return When(first.since, first.until, dated, True)
 
 
 def _recurs(text: str, phrase: TimePhrase) -> bool:
     """Every Sunday, Monday to Friday, Sunday dinner: no day in particular."""
-    if _FREQUENCY.search(text, 0, phrase.start):
+    if _FREQUENCY.search(text, 0, phrase.start) or (
+        _PART.search(phrase.phrase) and text.startswith(" of ", phrase.stop)
+    ):
+        return True
+    if _RANGE.fullmatch(phrase.phrase) and text[: phrase.start].rstrip().lower().endswith("day"):
         return True
     return phrase.phrase.lower() in _WEEKDAYS and _ALONE.match(text, phrase.stop) is None
 

@@ -10,7 +10,7 @@ from recollect.mine.rules.wordlist import listed
 _TALK = listed(
     "guess suppose wish wonder mean understand agree appreciate thank apologise apologize bet doubt "
     "imagine assume believe suggest recommend explain ask say check note refer suspect reckon disagree "
-    "confirm clarify promise figure swear look expect misread mistake realise realize"
+    "confirm clarify promise figure swear look misread mistake realise realize"
 )
 """Verbs of talking and thinking: what follows them is no fact, or not yet one."""
 LIFE = listed(
@@ -22,7 +22,7 @@ LIFE = listed(
 """What people plan to do with their time; not with this answer."""
 _CAN = listed(
     "speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
-    "tolerate read bear digest use"
+    "tolerate read bear digest use deal"
 )
 _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too "
@@ -33,7 +33,8 @@ _IDLE_BEING = re.compile(
     r"unsure|excited to|"
     r"excited about (?:the|your|these|this|that)|looking|interested in (?:the|[\ue000-\ue040]|these|those|"
     r"this|that|\w+ing|hearing|learning "
-    r"more|your)|in a hurry|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|that)|new to this|"
+    r"more|your)|in a hurry|all ears|ears$|dying to|sold|in need|in the mood|welcome|stuck|lost|afraid (?:i|"
+    r"that)|new to this|"
     r"tempted|leaning|"
     r"about to|inclined|intrigued|comfortable with|drawn to|flexible|an? \w+ \w+ (?:group|family|couple)|"
     r"familiar with (?:the|these|this|that)|on board|with you|like|it|that|there|the one|"
@@ -48,8 +49,9 @@ _VAGUE_START = listed(
 )
 _ONGOING = listed(
     "try look hope ask talk refer wonder search have see think consider feel want need lean aim "
-    "struggle expect find focus"
+    "struggle find focus"
 )
+_EFFORTS = listed("cut lose quit stop save reduce conceive learn exercise eat drink sleep gain")
 _PERCEIVED = listed("see hear notice find feel remember forget decide tell help let")
 _LIKED_HERE = re.compile(
     r"the (?:idea|sound|way|suggestion|fact)\b|how |to (?:see|know)\b|the [a-z]+(?: [a-z]+)?$"
@@ -69,8 +71,27 @@ _IDLE_START = {
 }
 """What starts so is about this talk, or says nothing."""
 _OF_THIS_TALK = re.compile(
-    r"(?:with|by|ahead|for|from|off|through|over|a (?:closer )?look|(?:some )?notes|the (?:\w+ )?(?:route|"
+    r"(?:with|by|on|ahead|searching|looking|researching|using|a break|for|from|off|through|over|a (?:closer "
+    r")?look|(?:some )?notes|the (?:\w+ )?(?:route|"
     r"option|approach)|your|it|that|these|those|into account)\b",
+    re.IGNORECASE,
+)
+_DATA = re.compile(
+    r"(?:an?|the|this|two|some) (?:\w+ )?(?:list|function|array|string|data ?frame|dictionary|class|"
+    r"component|query|regex|loop|"
+    r"variable|json|csv|api|endpoint|matrix|vector|triangle|equation|paragraph|sentence|text|document|"
+    r"spreadsheet)\b"
+)
+_EXAGGERATES = listed("basically literally")
+_COUNTED = listed("finish complete read have get buy make manage do watch try add")
+_AT_THE_SCREEN = re.compile(
+    r"\b(?:[Ee]rror|[Ee]xception|[Tt]raceback|stack ?trace|undefined|segfault|\w+Exception|\w+Error|(?!iP|"
+    r"iM|iC)[a-z]{3,}[A-Z]\w+|"
+    r"the (?:script|file|code|command|button|link|function|output|tests?|build|logs?|terminal|console))\b"
+)
+_UNCOUNTED = re.compile(
+    r"(?:a (?:new |good |nice )?|another |the |two|three|four|five|six|\d+)(?:ones?)?(?: so far| recently|"
+    r" already| in\b|$)",
     re.IGNORECASE,
 )
 _WANTED = re.compile(r"to (?:\w+ly )?(?P<verb>\w+)")
@@ -87,7 +108,16 @@ def is_worth(said: Said, dated: bool) -> bool:
     """Whether a first-person clause says something of the speaker that will matter later."""
     verb, rest, aux = said.verb, said.rest, said.aux
     first = rest.split(" ", 1)[0].lower().rstrip(",.!")
-    if verb in _TALK or first in _VAGUE_START or lx.EMPTY_TALK.search(said.predicate):
+    if (
+        verb in _TALK
+        or first in _VAGUE_START
+        or (verb in _COUNTED and _UNCOUNTED.match(rest))
+        or _AT_THE_SCREEN.search(rest)
+        or (verb == "have" and _DATA.match(rest))
+        or (verb == "be" and not _EXAGGERATES.isdisjoint(said.adverbs))
+        or (verb in ("like", "love") and first == "when")
+        or lx.EMPTY_TALK.search(said.predicate)
+    ):
         return False
     if not rest and not (said.negated or verb in ("smoke", "drink", "drive", "cook", "retire", "graduate")):
         return False
@@ -96,7 +126,7 @@ def is_worth(said: Said, dated: bool) -> bool:
     if aux in ("might", "may"):
         return verb in LIFE and bool(rest)
     if aux == "can":
-        return verb in _CAN
+        return verb in _CAN and (said.negated or verb not in ("have", "eat", "drink", "use", "read"))
     if aux in ("will", "going"):
         return (verb in LIFE and _OF_THIS_TALK.match(rest) is None) or (dated and verb != "do")
     return _plain(said, dated)
@@ -116,6 +146,8 @@ def _wished(said: Said) -> bool:
             "run",
             "speak",
         }
+    if said.verb in ("take", "choose", "pick"):
+        return " over " in said.rest
     return (
         "rather" in said.adverbs
         or said.verb == "prefer"
@@ -130,18 +162,25 @@ def _plain(said: Said, dated: bool) -> bool:
     match said.verb:
         case "be":
             return (
-                bool(low) and _IDLE_BEING.match(low) is None and not (said.negated and low.startswith("a "))
+                bool(low)
+                and not low.endswith((" it", " them", " that"))
+                and _IDLE_BEING.match(low) is None
+                and not (said.negated and low.startswith("a ") and " fan " not in low)
             )
         case "think" | "consider" | "hope" | "want":
             return _intended(said)
         case "need":
             return dated or _NEEDED.match(low) is None
+        case "see" if said.form == "ing" and dated:
+            return True
         case "know":
             return not said.negated and _KNOWN.match(said.rest) is not None
         case _ if said.verb in _PERCEIVED:
             return _perceived(said, dated)
         case "try":
-            return said.form == "past" and not low.startswith("to ")
+            if low.startswith("to "):
+                return low.split(" ")[1] in _EFFORTS
+            return said.form in ("past", "participle")
         case "have" if low.startswith("to ") and said.form in ("base", "past"):
             return dated or low.split(" ")[1] in LIFE | {"drive"}
         case _:
