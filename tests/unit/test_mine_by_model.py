@@ -95,6 +95,7 @@ def test_each_turn_is_one_line_of_data_with_its_day() -> None:
         "memory 1",
         "Turns to read:",
         "turn 1, user, Monday, 2026-03-16",
+        "Note what turns 1 to 1 say",
     ]
     assert "</turns>" not in text
 

@@ -170,6 +170,11 @@ def asked(window: Window, known: Sequence[MemoryRecord]) -> str:
         f"turn {number}, {_said(turn)}: {as_data(text)}"
         for number, (turn, text) in enumerate(zip(window.turns, shown(window), strict=True), start=1)
     ]
+    # Last, where small models still have it in mind.
+    parts += [
+        f"Note what turns 1 to {len(window.turns)} say: each fact as a short sentence of its own that begins "
+        'with "The user" or a name, never with "I".'
+    ]
     return "\n".join(parts)
 
 
