@@ -171,11 +171,10 @@ def asked(window: Window, known: Sequence[MemoryRecord]) -> str:
         for number, (turn, text) in enumerate(zip(window.turns, shown(window), strict=True), start=1)
     ]
     # Last, where small models still have it in mind.
-    parts += [
+    last = (
         f"Note what turns 1 to {len(window.turns)} say: each fact as a short sentence of its own that begins "
-        'with "The user" or a name, never with "I".'
-    ]
-    return "\n".join(parts)
+    )
+    return "\n".join((*parts, last + 'with "The user" or a name, never with "I".'))
 
 
 def _said(turn: Turn) -> str:
