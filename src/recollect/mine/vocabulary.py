@@ -39,9 +39,9 @@ MENTION_TYPES: dict[str, MentionType] = {
 
 DENIAL = re.compile(
     r"n['’]t\b|\b(?:not?|never|none|nobody|nothing|neither|nor|without|stop(?:s|ped)?|quit|left|leaves?|"
-    r"former(?:ly)?|ex|ended|over|gave up|cancel\w*|away|out|from|used to|until|instead|rather than|dis\w+|avoids?|refuses?|"
-    r"nicht|kein\w*|nie|ohne|aufgehört|pas|plus|jamais|sans|non|nunca|ya|sin|dejó|não|sem|deixou|mai|più|senza|"
-    r"niet|geen|нет|не|никогда|без)\b|不|没|無|ない",
+    r"former(?:ly)?|ex|ended|over|gave up|cancel\w*|away|out|from|used to|until|instead|rather than|dis\w+|"
+    r"avoids?|refuses?|nicht|kein\w*|nie|ohne|aufgehört|pas|plus|jamais|sans|non|nunca|ya|sin|dejó|não|sem|"
+    r"deixou|mai|più|senza|niet|geen|нет|не|никогда|без)\b|不|没|無|ない",
     re.IGNORECASE,
 )
 """Words of which a sentence has at least one that says what is not, or no longer, so."""
