@@ -50,7 +50,7 @@ class Evidence:
                 pass
 
 
-def overtaken(view: UserView, hits: Sequence[Hit], asked: Asked) -> list[Hit]:
+def overtaken(view: UserView, hits: Sequence[Hit], asked: Asked, wanted: int) -> list[Hit]:
     """The hits, where a turn says what no longer holds with its end, and with what holds now before it.
 
     A turn may say several things: the one that has most words in common with the question decides.
@@ -73,17 +73,17 @@ def overtaken(view: UserView, hits: Sequence[Hit], asked: Asked) -> list[Hit]:
         if head is not None and known.isdisjoint((head.id, *head.sources)):
             known.add(head.id)
             found.append(_head(hit, head))
-    return sorted(found, key=lambda hit: -hit.score)[: len(hits)]
+    return sorted(found, key=lambda hit: -hit.score)[:wanted]
 
 
 def _nearest(turn: str, facts: Iterable[Fact], words: Collection[str]) -> Fact | None:
     """The fact of a turn that answers a question best; of two, the one that holds."""
-    ours = [fact for fact in facts if turn in fact.sources]
-    return max(
-        ours,
-        key=lambda fact: (len({*words} & {*terms(fact.content)}), fact.superseded_by is None),
-        default=None,
-    )
+
+    def likeness(fact: Fact) -> tuple[float, bool]:
+        told = {*terms(fact.content)}
+        return 2 * len(told.intersection(words)) / (len(told) + len(words) or 1), fact.superseded_by is None
+
+    return max((fact for fact in facts if turn in fact.sources), key=likeness, default=None)
 
 
 def _told(hit: Hit, fact: Fact | None) -> tuple[Hit, Fact | None]:

@@ -39,7 +39,7 @@ def hits(
                 found.append(hit)
         if len(found) == wanted:
             break
-    return _cited(view, overtaken(view, found, asked), fetched), passed
+    return _cited(view, overtaken(view, found, asked, wanted), fetched), passed
 
 
 def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> list[Hit]:
