@@ -89,6 +89,9 @@ class Workspace:
         for entity in sorted(called, key=lambda e: (e.name != name, folded(e.name) != folded(name), e.id)):
             if entity.channel in self.scope.channels:
                 return entity
+        for entity in self.store.find(Entity, {"channel": list(self.scope.channels)}):  # one without keys
+            if folded(name) in map(folded, (entity.name, *entity.aliases)):
+                return entity
         raise NotFound(f"Nothing is known of {name!r}.")
 
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:

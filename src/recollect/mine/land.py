@@ -164,6 +164,7 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
             type=person,
             first_seen=work.clock.now(),
             channel=work.scope.channel,
+            salience=work.settings.mined_salience,
         )
 
     return cast(mentions, names, known, new, key, work.settings.same_name)
@@ -210,6 +211,7 @@ def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[s
             channel=work.scope.channel,
             agent=work.scope.agent,
             confidence=levels[claim.certainty],
+            salience=work.settings.mined_salience,
             tense=claim.tense,
             origin=extraction.way,
             slot=slot,
