@@ -154,7 +154,7 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
     found = {*view.linking("keys", sorted(wanted))}
     by_name = view.find(Entity, {"name": list(dict.fromkeys((*names, *spoken)))}) if wanted else ()
     found |= {entity.id for entity in by_name}  # made before entities had keys
-    known = [e for e in view.get(Entity, sorted(found)) if e.channel in work.scope.channels]
+    known = view.get(Entity, sorted(found))  # whatever the channel: it is the same person
 
     def new(name: str) -> Entity:
         person = "person" if name == USER else "thing"
