@@ -4,11 +4,13 @@ Statements are built once and kept, with the user as a parameter: building one c
 times what running it does.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
 
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
     Connection,
     CursorResult,
@@ -17,9 +19,11 @@ from sqlalchemy import (
     Executable,
     Select,
     Table,
+    Text,
     Update,
     bindparam,
     delete,
+    func,
     insert,
     select,
     update,
@@ -78,8 +82,12 @@ def _insertion(
 
 
 @lru_cache(maxsize=256)
-def _among(statement: Any, column: ColumnElement[Any]) -> Any:
-    return statement.where(column.in_(bindparam(_VALUES, expanding=True)))
+def _among(statement: Any, column: ColumnElement[Any], server: bool) -> Any:
+    """All the values are one parameter, so that the statement stays the same however many there are."""
+    if server:
+        return statement.where(column == func.any(bindparam(_VALUES, type_=ARRAY(column.type))))
+    listed = func.json_each(bindparam(_VALUES, type_=Text)).table_valued("value")
+    return statement.where(column.in_(select(listed.c.value)))
 
 
 @lru_cache(maxsize=64)
@@ -163,9 +171,18 @@ class UserRows:
         if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
             ((value,),) = groups(values)
             return self.all(_having(statement, column), **{_VALUES: value}, **parameters)
-        chosen = _among(statement, column)
-        return [row for group in groups(values) for row in self.all(chosen, **{_VALUES: group}, **parameters)]
+        chosen = _among(statement, column, self._server)
+        return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
-        chosen = _among(own_delete(table), column)
-        return sum(self.run(chosen, **{_VALUES: group}).rowcount for group in groups(values))
+        chosen = _among(own_delete(table), column, self._server)
+        return sum(self.run(chosen, **group).rowcount for group in self._lists(values))
+
+    @property
+    def _server(self) -> bool:
+        return self.connection.dialect.name == "postgresql"
+
+    def _lists(self, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+        """The values as the parameter of `_among`, many at a time."""
+        for group in groups(values):
+            yield {_VALUES: list(group) if self._server else json.dumps(group, ensure_ascii=False)}
