@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from recollect.mine.rules.lexicon import NOT_NAMES
+
 _AMOUNT = (
     r"(?:[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d)(?:k\b| ?(?:million|thousand)\b)?|\b\d[\d,.]* ?(?:euros?|dollars?|"
     r"pounds?|kilos?|kg|km|miles|"
@@ -45,7 +47,7 @@ def corrected(text: str, told: Iterable[str]) -> Corrected | None:
     new = re.sub(r"^(?:on|in|at|for) ", "", found["new"].strip())
     old = found["old"] or found["older"]
     kind = next((kind for kind in _KINDS if kind.fullmatch(f"x {new}", 2)), None)
-    if kind is None:
+    if kind is None or new.lower() in NOT_NAMES:
         return None
     for clause in reversed(list(told)):
         if old and old in clause and new not in clause:

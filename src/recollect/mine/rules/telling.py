@@ -98,12 +98,7 @@ class Teller:
     # --- what is said of oneself
 
     def _own(self, text: str, clause: Clause, sentence: Sentence) -> None:
-        text = re.sub(
-            r"^(I(?:'ve)?(?: just| recently)? (?:have|got|had|developed|found|met|made|bought)) this "
-            r"(?!week|month|year|morning)",
-            r"\1 a ",
-            text,
-        )
+        text = _LOOSE_THIS.sub(_article, text)
         said = parsed(trimmed(self._resolved(text)))
         if said is None:
             return
@@ -302,7 +297,8 @@ class Teller:
             denies=facet.denies if facet.attribute else claim.denies,
             corrects=(clause.corrects or self.correcting) and bool(facet.attribute),
         )
-        if key := self.found.claim(done):
+        key = self.found.claim(done)
+        if key and not sentence.is_masked(clause.text):
             self.told.setdefault(clause.text, []).append(key)
             if len(self.told) > _TOLD_LIMIT:
                 del self.told[next(iter(self.told))]
@@ -362,10 +358,22 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
     )
 
 
+def _article(found: re.Match[str]) -> str:
+    return f"{found['verb']} {'an' if found['next'][0] in 'aeiou' else 'a'} "
+
+
 def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
+_LOOSE_THIS = re.compile(
+    r"\b(?P<verb>have|got|had|developed|found|met|made|bought|finished|playing|reading|watched|watching|"
+    r"tried|started|"
+    r"discovered|joined) this (?=(?P<next>[a-z]+) [a-zA-Z])(?!(?:week|month|year|morning|afternoon|"
+    r"evening|time|"
+    r"weekend|past|coming|summer|one)\b)"
+)
+"""In "I'm reading this new book" it points at nothing."""
 _MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d", re.IGNORECASE)
 _THING = re.compile(
     r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
