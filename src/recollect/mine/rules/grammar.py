@@ -230,6 +230,8 @@ class _Reader:
             written = written.rstrip(",")
             base = "be" if word in ("am", "are") else word
             written = v.third(written.lower())
+        if base == "be" and rest.startswith(("not ", "never ", "no longer ")):
+            self.negated = True
         if word == "were" and not self.aux:
             written = "was"
         return self._said(base, form, rest, " ".join((*self.out, written)))

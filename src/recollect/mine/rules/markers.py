@@ -178,12 +178,12 @@ LEAD = re.compile(
     _I,
 )
 CORRECTS = re.compile(
-    r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:actually|no(?=[,!.])|nope(?=[,!.])|wait,? no|wait|sorry|"
+    r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:(?:actually|no(?=[,!.])|nope(?=[,!.])|wait,? no|wait|sorry|"
     r"correction|"
     r"scratch that|my mistake|my bad|oops|to be precise|rather|in fact|i mean,?|i meant|not quite|that's "
     r"wrong|"
     r"that's not right|i misspoke|let me correct (?:that|myself)|make that|on second "
-    r"thou?ght)\b[,:.!]?\s*(?:-\s*)?",
+    r"thou?ght|make it (?=[\d$€£])|i should have said)\b[,:.!]?\s*(?:-\s*)?){1,3}",
     _I,
 )
 HEDGES = re.compile(
