@@ -41,6 +41,7 @@ _WITH = re.compile(
     r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|"
     r"[A-Z][a-z]+) and I (?=[a-z])"
 )
+_ME_AND = re.compile(r"^[Mm]e and ((?:my|our) [a-z-]+(?: [A-Z][\w-]+)?|[A-Z][a-z]+) (?=[a-z])")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
 _SURELY_VERBS = listed(
     "hate love like want need have live own prefer enjoy teach speak went bought got made took"
@@ -63,7 +64,10 @@ _WITHOUT_I = re.compile(
 _PARENT = re.compile(
     r"(?:mum|mom|dad|grandma|grandpa|granny|nana)(?:'s| [a-z]+s| is| was| has| [a-z]+ed)\b", re.IGNORECASE
 )
-_ELLIPTIC_ING = listed("starting moving flying going leaving planning thinking visiting hosting getting")
+_ELLIPTIC_ING = listed(
+    "starting moving flying going leaving planning thinking visiting hosting getting meeting taking "
+    "having seeing picking driving heading attending"
+)
 _COPULA = listed("am is are was were")
 _TRIM = re.compile(
     r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
@@ -82,6 +86,8 @@ _TRIM = re.compile(
 
 def turned(sentence: str) -> str:
     """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
+    if sentence.startswith(("Me and ", "me and ")):
+        sentence = _ME_AND.sub(r"\1 and I ", sentence)
     if " and I " in sentence:
         sentence = _together(sentence)
     found = _TIME_FIRST.match(sentence)

@@ -50,7 +50,7 @@ _OF_ME = re.compile(r"\b(?:me|my|us|our)\b")
 _CONCLUDES = re.compile(
     r"\b(?:shows?|predicts?|says?|suggests?|means?|implies|indicates?|thinks?) (?:that|my|i)\b", re.IGNORECASE
 )
-_MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will)\b", re.IGNORECASE)
+_MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will|of us)\b", re.IGNORECASE)
 _HERS = re.compile(r"\b(?:her|his|him|he|she|they)\b")
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
@@ -58,7 +58,7 @@ _POINTS = re.compile(
     r"data)\b|way|much|too|less|it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|"
     r"thanks|they|if|any|not|"
     r"sounds|looks|seems|feels|for|to|as|same|"
-    r"one|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
+    r"one(?! of)|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
     r"everyone|everything|something|nothing|nobody|here)\b(?!\w)|there (?:is|are)n't|(?:the|a) (?:only |"
     r"main |first |next |"
     r"last |biggest )?(?:thing|problem|question|issue|point|reason|idea|way|same|fact|best|more|other)\b",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from recollect.mine.extracted import USER, Bond, Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
-from recollect.mine.rules.being import of_noun
+from recollect.mine.rules.being import AS_A, as_a, of_noun
 from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.corrections import corrected
 from recollect.mine.rules.facets import facet_of
@@ -59,6 +59,7 @@ class Teller:
         corrects = clause.corrects or self.correcting
         if not corrects and (thing := _THING.search(clause.text)):
             self.thing = thing[1]
+        self._introduced_as(clause, sentence)
         if clause.asked:
             if thing := _THING.search(clause.text):
                 self.thing = thing[1]
@@ -70,6 +71,18 @@ class Teller:
             self._possessed(text, clause, sentence)
         elif not self._liking(text, clause, sentence):
             of_another(self, text, clause, sentence)
+
+    def _introduced_as(self, clause: Clause, sentence: Sentence) -> None:
+        """As a nurse I…; as a vegetarian, what can I…"""
+        found = AS_A.match(clause.text)
+        if found is None:
+            return
+        what = found["what"]
+        with_it = found["having"]
+        content = f"{self.who.subject} has {with_it}" if with_it else f"{self.who.subject} is {what}"
+        facet = Facet("has", value(with_it)) if with_it else as_a(what)
+        claim = Claim(content=content, turns=(self.turn,), subject=self.subject, certainty="implied")
+        self.finish(claim, facet, clause._replace(text=content), sentence)
 
     def _pointed(self, text: str, corrects: bool) -> str:
         """With what "there" and "it" point at, and a bare correction put into what it corrects."""

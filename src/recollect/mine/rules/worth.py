@@ -22,12 +22,13 @@ LIFE = listed(
 """What people plan to do with their time; not with this answer."""
 _CAN = listed(
     "speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
-    "tolerate read bear digest use deal"
+    "tolerate read bear digest use deal lift"
 )
 _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too "
     r")*(?:sure|sorry|glad|"
-    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open "
+    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good(?! at| with)|well|confused|"
+    r"hoping|open "
     r"to|able|grateful|"
     r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|"
     r"unsure|excited to|"
@@ -146,6 +147,8 @@ def _wished(said: Said) -> bool:
             "run",
             "speak",
         }
+    if said.verb == "describe":
+        return said.rest.startswith("myself as")
     if said.verb in ("take", "choose", "pick"):
         return " over " in said.rest
     return (
