@@ -201,12 +201,12 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         head = sentence[: inside.start()]
         yield Clause(sentence[inside.start() :].lstrip(" ,"), asked=True)
         sentence = head
-    elif sentence.endswith("?") and not asked and not supposed:
+    elif sentence.endswith("?") and not asked and not supposed and not _GIVEN.search(sentence):
         *stated, last = _split(sentence)  # "I quit smoking, but the cough got worse?": only the end is asked
         yield from stated
         yield last._replace(asked=True)
         return
-    if asked or supposed:
+    if asked or supposed or sentence.endswith("?"):
         yield Clause(sentence, asked=True)
         if not supposed and (given := _GIVEN.search(sentence)):
             yield from _split(given["what"])

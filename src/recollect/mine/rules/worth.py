@@ -77,6 +77,7 @@ _OF_THIS_TALK = re.compile(
     r"option|approach)|your|it|that|these|those|into account)\b",
     re.IGNORECASE,
 )
+_NO_ONE = re.compile(r"^(?:an?|the) (?:\w+ )?ones?\b|^(?:the )?time$", re.IGNORECASE)
 _DATA = re.compile(
     r"(?:an?|the|this|two|some) (?:\w+ )?(?:list|function|array|string|data ?frame|dictionary|class|"
     r"component|query|regex|loop|"
@@ -119,6 +120,8 @@ def is_worth(said: Said, dated: bool) -> bool:
         or (verb in ("like", "love") and first == "when")
         or lx.EMPTY_TALK.search(said.predicate)
     ):
+        return False
+    if said.predicate.endswith((" that", " it", " them", " this")) or _NO_ONE.match(rest):
         return False
     if not rest and not (said.negated or verb in ("smoke", "drink", "drive", "cook", "retire", "graduate")):
         return False
