@@ -42,6 +42,7 @@ from recollect.model.records import (
     UserSettings,
 )
 from recollect.model.scope import GLOBAL, Scope
+from recollect.record.spending import Spending
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped import ScopedMemory
@@ -84,6 +85,7 @@ __all__ = [
     "Scope",
     "ScopedMemory",
     "SettingsError",
+    "Spending",
     "StoreCorrupt",
     "StoreError",
     "StoreMissing",

@@ -100,6 +100,7 @@ class AsyncScopedMemory(_Threaded):
     forget = _verb(ScopedMemory.forget)
     export = _stream(ScopedMemory.export)
     import_ = _verb(ScopedMemory.import_)
+    spending = _verb(ScopedMemory.spending)
 
 
 class AsyncMemory(_Threaded):

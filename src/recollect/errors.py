@@ -73,6 +73,11 @@ class WeightsMissing(EmbedderError):
 class ModelError(RecollectError):
     """The language model or the reranker gave no usable answer."""
 
+    def __init__(self, message: str = "", tokens: tuple[int, int] | None = None) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        """What the call used all the same, of the prompt and of its completion, where that is known."""
+
 
 class SettingsError(RecollectError):
     """A setting has a value it cannot have."""

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from os import PathLike
@@ -11,15 +12,18 @@ from typing import Any, Self
 from recollect import settings as settings_module
 from recollect import wiring
 from recollect.errors import RecollectError
+from recollect.metering import Meter
 from recollect.model.recollection import Recollection
 from recollect.model.scope import GLOBAL, Scope
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
+from recollect.ports.spending import Spend, metered_embedder, metered_model, metered_reranker
 from recollect.ports.store import Store
 from recollect.recall.techniques import configured
 from recollect.record.ids import id_maker
+from recollect.record.spending import prices
 from recollect.resting import Resting
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
@@ -27,7 +31,7 @@ from recollect.tend.work import Counted, Outcome, Progress, Tender, rebuild_vect
 from recollect.workspace import Searched, Workspace, log
 
 FLUSH_AT = 256
-"""How many returned memories are counted in one go."""
+"""How many returned memories, or calls of models, are counted in one go."""
 
 
 class Memory:
@@ -45,6 +49,7 @@ class Memory:
         background: bool = False,
     ) -> None:
         configured(settings.techniques)  # what cannot be read is told now, not with each question
+        prices(settings.prices)
         self.store = store
         self.embedder = embedder
         self.model = model
@@ -55,6 +60,7 @@ class Memory:
         self.clock = clock
         self.settings = settings
         self._new_ids = id_maker(clock)
+        self._meter = Meter(store, clock)
         self._returned: dict[str, dict[str, tuple[str, int, datetime]]] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -108,23 +114,29 @@ class Memory:
         return ScopedMemory(work, self._count, self._erased)
 
     def _workspace(self, scope: Scope) -> Workspace:
+        """What the pipelines work with; what its models are asked for is counted as the user's."""
+        spend = self._spend(scope.user)
         return Workspace(
             scope,
             self.store.user(scope.user),
-            self.embedder,
+            metered_embedder(self.embedder, spend) if self.embedder else None,
             self.clock,
             self._new_ids,
             self.settings,
             self._searched,
-            self.model,
-            self.reranker,
+            metered_model(self.model, spend) if self.model else None,
+            metered_reranker(self.reranker, spend) if self.reranker else None,
             self._resting,
+            self.flush,
         )
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
         self.flush()
-        return run_once(self._tender(progress))
+        try:
+            return run_once(self._tender(progress))
+        finally:
+            self._meter.write()
 
     def _tender(self, progress: Progress | None = None) -> Tender:
         return Tender(
@@ -135,10 +147,12 @@ class Memory:
             self._workspace,
             progress,
             self._stopping.is_set,
+            self._spend,
         )
 
     def flush(self) -> None:
-        """Write down which memories were returned; a count that cannot be written is dropped."""
+        """Write down which memories were returned and what models used; a count that cannot be written is
+        dropped."""
         with self._lock:
             returned, self._returned = self._returned, {}
             counting = self._counting
@@ -149,6 +163,7 @@ class Memory:
                 self.store.user(user).touch(ids)
             except RecollectError as error:
                 log.warning("Returned memories were not counted: %s", error)
+        self._meter.write()
 
     def rebuild_text(self) -> Iterator[int]:
         """Build the text index anew, yielding how many chunks are done."""
@@ -172,9 +187,9 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
-        for port in (self.model, self.reranker):
-            if port is not None:
-                port.close()
+        for port in (self.model, self.reranker, self.embedder):
+            if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
+                close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -193,11 +208,22 @@ class Memory:
             for hit in found.hits:
                 _, times, _ = ids.get(hit.id, ("", 0, now))
                 ids[hit.id] = (hit.kind, times + 1, now)
-            full = sum(len(ids) for ids in self._returned.values()) >= FLUSH_AT
-            busy = self._counting is not None and self._counting.is_alive()
-            if full and self._background is None and not busy and not self._stopping.is_set():
-                self._counting = threading.Thread(target=self.flush, name="recollect-count", daemon=True)
-                self._counting.start()
+            waiting = sum(len(ids) for ids in self._returned.values())
+        self._flush_if_many(waiting)
+
+    def _spend(self, user: str) -> Spend:
+        """Notes what models use for this user; it is written later."""
+        return self._meter.of(user, self._flush_if_many)
+
+    def _flush_if_many(self, waiting: int) -> None:
+        """Have counts written in a thread of its own, unless the background does it soon."""
+        if waiting < FLUSH_AT or self._background is not None or self._stopping.is_set():
+            return
+        with self._lock, suppress(RuntimeError):  # no thread to be had: closing writes them
+            if self._counting is None or not self._counting.is_alive():
+                counting = threading.Thread(target=self.flush, name="recollect-count", daemon=True)
+                counting.start()
+                self._counting = counting
 
     def _erased(self) -> None:
         """Leave no byte of what was forgotten: at once, or by the background within its interval."""

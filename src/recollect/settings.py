@@ -65,6 +65,10 @@ class Settings:
     reranker_key: str = ""
     """The API key when `reranker` is a URL."""
 
+    prices: str = ""
+    """What models cost, in any currency: model=prompt/completion for a million tokens of each, such as
+    "gpt-4o-mini=0.15/0.6,text-embedding-3-small=0.02"."""
+
     content_limit: int = 1 * MiB
     """The most characters one turn or memory may have."""
     metadata_limit: int = 64 * 1024

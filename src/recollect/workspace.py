@@ -55,7 +55,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One scope, its user's store, and the ports."""
+    """One scope, its user's store, and the ports, which count what they use as that user's."""
 
     scope: Scope
     store: UserStore
@@ -67,6 +67,8 @@ class Workspace:
     model: LanguageModel | None = None
     reranker: Reranker | None = None
     resting: Resting = field(default_factory=Resting)
+    flush: Callable[[], None] = lambda: None
+    """Writes down what was counted so far."""
 
     @property
     def space(self) -> Space | None:

@@ -18,12 +18,14 @@ pytest.register_assert_rewrite(
             "copying",
             "feed",
             "isolation",
+            "mining",
             "ranking",
             "reading",
             "recording",
             "search",
             "search_filters",
             "spaces",
+            "spending",
             "upkeep",
         )
     )

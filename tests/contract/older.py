@@ -1,10 +1,24 @@
 """A memory with something of each kind that ranking weighs, and the way back to older schemas."""
 
-from recollect.model.changes import Revise
-from recollect.model.records import Tense
+from datetime import date
+from typing import Any
+
+from recollect.model.changes import Put, Revise
+from recollect.model.records import RECORD_TYPES, Closet, Fact, Tense
 from recollect.model.search import Candidate
-from recollect.ports.store import Store
-from recollect.testing.store_samples import SPACE, START, append, axis, draft, entity, fact, put, question
+from recollect.ports.store import Spent, Store
+from recollect.testing.store_samples import (
+    SPACE,
+    START,
+    append,
+    axis,
+    draft,
+    entity,
+    fact,
+    put,
+    question,
+    sample,
+)
 
 TO_SECOND = (
     "DROP INDEX ix_memories_slot",
@@ -49,3 +63,39 @@ def ranked(store: Store) -> dict[str, list[Candidate]]:
     """What everybody finds, with all that it is ranked by."""
     asked = question("tea", axis(0))
     return {name: sorted(store.user(name).search(asked)) for name in ("alice", "bob")}
+
+
+def stored(store: Store) -> dict[str, list[Any]]:
+    """Everything that is stored of everybody."""
+    return {
+        name: [one for kind in RECORD_TYPES for one in store.user(name).find(kind)]
+        for name in ("alice", "bob")
+    }
+
+
+def check_mining(store: Store) -> None:
+    """What revision 0003 is for can be done with each user's memory, and not with another's."""
+    assert sorted(store.users_unmined(START)) == ["alice", "bob"]
+    for calls, name in enumerate(("alice", "bob"), 1):
+        user, day = store.user(name), date(2026, 3, 15)
+        assert [c.id for c in user.unmined()] == ["c", "old"]
+        assert {c.mining_failures for c in user.unmined()} == {0}
+        failed = {"mining_failures": 1, "mining_problem": "no answer", "mining_after": START}
+        user.apply([Revise("conversation", "c", failed), Revise("conversation", "old", {"mined_to": 1})])
+        assert [(c.id, c.mining_failures) for c in user.unmined()] == [("c", 1)]
+        closet = sample(Closet, "closet")
+        user.apply(
+            [
+                put(fact("slotted", slot="tea")),
+                Put(entity("keyed", "Tea", keys=("k",))),
+                Put(closet),
+            ]
+        )
+        assert [one.id for one in user.find(Fact, {"slot": "tea"})] == ["slotted"]
+        assert user.linking("keys", ["k"]) == {"keyed": ("k",)}
+        assert [*user.find(Closet)] == [closet]
+        user.spend([Spent(day, "memory_qa", "m", calls)])
+        assert user.spending() == [Spent(day, "memory_qa", "m", calls)]
+    store.user("alice").erase()
+    assert store.user("alice").spending() == []
+    assert store.user("bob").count(Closet) == 1

@@ -7,12 +7,12 @@ import pytest
 
 from recollect.stores.sql import migrate
 from recollect.stores.sqlite.backend import open_store
-from tests.contract.older import TO_FIRST, fill, ranked
+from tests.contract.older import TO_FIRST, TO_SECOND, check_mining, fill, ranked, stored
 
 
-def columns(path: Path) -> set[str]:
+def columns(path: Path, table: str = "chunks") -> set[str]:
     with sqlite3.connect(path) as connection:
-        found = {row[1] for row in connection.execute("PRAGMA table_info(chunks)")}
+        found = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
     connection.close()
     return found
 
@@ -36,5 +36,28 @@ def test_what_ranking_needs_is_filled_in(tmp_path: Path, monkeypatch: pytest.Mon
     assert ranked(store) == before
     assert {round(c.weight, 3) for c in before["alice"]} == {0.7, 0.84, 0.9, 0.96, 1.0}
     assert [c.place for c in before["alice"] if c.kind == "turn"] == [0, 0, 1]
+    assert store.check() == []
+    store.close()
+
+
+def test_what_mining_needs_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, older = tmp_path / "memory.db", tmp_path / "second.db"
+    store = open_store(path, cache_bytes=1 << 20)
+    fill(store)
+    before = stored(store), ranked(store)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        for statement in TO_SECOND:
+            connection.execute(statement)
+    connection.close()
+    with monkeypatch.context() as patched:
+        patched.setattr(migrate, "HEAD", "0002")
+        open_store(older, cache_bytes=1 << 20).close()
+    for table in ("conversations", "memories", "entities", "closets", "spending", "links"):
+        assert columns(path, table) == columns(older, table)
+
+    store = open_store(path, cache_bytes=1 << 20)
+    assert (stored(store), ranked(store)) == before
+    check_mining(store)
     assert store.check() == []
     store.close()

@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import make_url
 
 from recollect.errors import SchemaMismatch
+from recollect.stores.postgres import objects
 from recollect.stores.postgres.admin import upgrade
-from tests.contract.older import TO_FIRST, fill, ranked
+from tests.contract.older import TO_FIRST, TO_SECOND, check_mining, fill, ranked, stored
 from tests.contract.postgres import new_database, opened, options, started
 
 pytestmark = pytest.mark.engine
@@ -59,5 +60,63 @@ def test_what_ranking_needs_is_filled_in(login: str) -> None:
     store = opened(login)
     assert ranked(store) == before
     assert {c.place for c in before["bob"] if c.kind == "turn"} == {0, 1}
+    assert store.check() == []
+    store.close()
+
+
+SHAPES = """
+SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity, c.relacl::text,
+    (SELECT count(*) FROM pg_inherits WHERE inhparent = c.oid),
+    (SELECT array_agg(polname::text ORDER BY polname) FROM pg_policy WHERE polrelid = c.oid),
+    (SELECT array_agg(a.attname || ' ' || a.attstattarget ORDER BY a.attname) FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)
+FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname
+"""
+"""The tables with their walls, rights, partitions, and of what statistics are kept."""
+
+
+@pytest.mark.parametrize("login", ["superuser", "plain owner"], indirect=True)
+def test_what_mining_needs_is_made(login: str) -> None:
+    store = opened(login)
+    fill(store)
+    before = stored(store), ranked(store)
+    store.close()
+    with psycopg.connect(login, autocommit=True) as connection:
+        made = connection.execute(SHAPES).fetchall()
+        for statement in TO_SECOND:
+            connection.execute(statement.encode())
+    with pytest.raises(SchemaMismatch, match="recollect db migrate"):
+        opened(login)
+
+    upgrade(login, options())
+    with psycopg.connect(login) as connection:
+        assert connection.execute(SHAPES).fetchall() == made
+    store = opened(login)
+    assert (stored(store), ranked(store)) == before
+    check_mining(store)
+    assert store.check() == []
+    store.close()
+
+
+@pytest.mark.parametrize("login", ["superuser"], indirect=True)
+def test_an_upgrade_that_was_cut_off_is_finished(login: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(login)
+    fill(store)
+    before = stored(store)
+    store.close()
+    with psycopg.connect(login, autocommit=True) as connection:
+        for statement in TO_SECOND:
+            connection.execute(statement.encode())
+
+    def cut_off(*given: object) -> object:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr(objects, "partition_steps", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            upgrade(login, options())
+    store = opened(login)
+    assert stored(store) == before
+    check_mining(store)
     assert store.check() == []
     store.close()

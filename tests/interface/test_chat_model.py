@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import ModelError, SettingsError
-from recollect.ports.language_model import ChatMessage, Reply, Tokens, prompt
+from recollect.ports.language_model import Reply, Tokens, prompt
 from recollect.testing.openai_answers import Body
 from recollect.testing.openai_server import Alter, Drop, Hang, OpenAIServer, Status, Step, Truncate
 
@@ -53,12 +53,15 @@ def test_a_question_is_answered_and_its_tokens_are_told(server: OpenAIServer, mo
     assert model.name == "a-model"
 
 
-def test_tokens_are_counted_by_what_they_are_for(server: OpenAIServer, model: ChatModel) -> None:
-    server.say("one", "one two", "one")
-    ask(model)
-    ask(model)
-    model.ask([ChatMessage("user", "x")], source="memory_query", max_tokens=5)
-    assert model.spent == {"memory_qa": Tokens(6, 3), "memory_query": Tokens(1, 1)}
+def test_an_answer_that_says_nothing_tells_what_it_used(server: OpenAIServer, model: ChatModel) -> None:
+    server.say(" ")
+    with pytest.raises(ModelError) as caught:
+        ask(model)
+    assert caught.value.tokens == Tokens(3, 0)
+    server.script(Status(401))
+    with pytest.raises(ModelError) as caught:
+        ask(model)
+    assert caught.value.tokens is None
 
 
 def test_a_schema_is_sent_along(server: OpenAIServer, model: ChatModel) -> None:

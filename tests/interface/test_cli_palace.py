@@ -1,11 +1,13 @@
 """`recollect palace`: the tree, and the drawer that a pointer cites (B7, B8)."""
 
 import getpass
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
+from recollect.cli.output import Branch, tree
 from recollect.mine.extracted import Topic, Window
 from recollect.mine.palace import plan_closets, read_palace
 from recollect.model.changes import Put
@@ -82,6 +84,21 @@ def test_a_pointer_shows_its_turn(built: Turn) -> None:
     assert "It has a wire" in text
     assert failure("palace", "§ W-001/R-01/D-009", code=3)["type"] == "NotFound"
     assert failure("palace", "nonsense", code=1)["type"] == "Invalid"
+
+
+def test_a_tree_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.stdout", terminal := Terminal())
+    tree([Branch(("W-001", "[red]Boat", ""), [Branch(("W-001/R-01", "\x1b[31m " + "x " * 400), [])])])
+    tree([])
+    first, second, *_ = terminal.getvalue().splitlines()
+    assert first.rstrip() == "W-001  [red]Boat"
+    assert "└── W-001/R-01  \\x1b[31m x x" in second
+    assert terminal.getvalue().rstrip().endswith("…")
 
 
 def test_nothing_is_there_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,6 @@ def graded(*grades: int) -> str:
 def test_a_model_grades_the_passages(server: OpenAIServer, chat: ChatModel) -> None:
     server.say(graded(0, 10, 5))
     assert ModelReranker(chat).rerank("Where?", ["a", "b", "c"]) == [0.0, 1.0, 0.5]
-    assert set(chat.spent) == {"memory_rerank"}
 
 
 def test_only_twenty_are_read(server: OpenAIServer, chat: ChatModel) -> None:

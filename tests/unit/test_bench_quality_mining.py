@@ -36,6 +36,8 @@ def test_what_is_mined_is_kept_and_found_by_its_turns(lme: Path, plan: run.Plan)
     result = run.run(data, mining, silent)
     assert result["turn"]["any@1"] == 1
     assert result["settings"]["mine"] == "rules"
+    assert result["records"]["turn"] == 8 * 2
+    assert result["records"]["fact"] == first["added"]
 
 
 def test_a_run_killed_while_it_mines_goes_on(

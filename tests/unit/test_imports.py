@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
+    "metering": BASE,
     "workspace": BASE | {"settings", "resting"},
     "record": KIT,
     "recall": KIT,
@@ -34,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": BASE | {"keys"},
     "models": BASE,
     "scoped": CORE,
-    "memory": CORE | {"scoped", "wiring", "resting"},  # Memory.open asks the wiring for its ports
+    "memory": CORE | {"scoped", "wiring", "resting", "metering"},  # Memory.open asks the wiring for its ports
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
     "agent": EDGE,

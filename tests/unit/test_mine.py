@@ -106,7 +106,7 @@ def test_ten_copies_are_one_memory_with_ten_sources(derek: ScopedMemory) -> None
 def test_moving_ends_where_somebody_lived(derek: ScopedMemory, clock: ManualClock) -> None:
     say(derek, "I live in Lyon.")
     derek.mine()
-    clock.advance(timedelta(days=30))
+    clock.advance(days=30)
     say(derek, "I moved from Lyon to Porto.", conversation="b")
     derek.mine()
     found = derek.recall("Where do I live?")
@@ -130,9 +130,10 @@ def test_what_was_forgotten_is_not_mined_again(derek: ScopedMemory) -> None:
     assert facts(derek) == []
 
 
-def test_what_a_person_corrected_stays_corrected(derek: ScopedMemory) -> None:
+def test_what_a_person_corrected_stays_corrected(derek: ScopedMemory, clock: ManualClock) -> None:
     say(derek, "I live in Lyon.")
     derek.mine()
+    clock.advance(hours=1)
     derek.correct(in_force(derek)[0].id, "The user lives in Villeurbanne.")
     say(derek, "Nice weather here.", conversation="a")
     derek.mine()
@@ -145,7 +146,7 @@ def test_undoing_takes_out_what_came_from_there_alone(derek: ScopedMemory, clock
     say(derek, "I live in Lyon.", "I love green tea.")
     derek.mine()
     before, facts_before = derek.counts(), facts(derek)
-    clock.advance(timedelta(days=1))
+    clock.advance(days=1)
     say(derek, "I moved to Porto.", "I love green tea.", "I have a dog.", conversation="b")
     derek.mine()
     assert "The user lives in Lyon." not in facts(derek)
@@ -163,7 +164,7 @@ def test_the_background_leaves_alone_what_was_undone(memory: Memory, clock: Manu
     say(derek, "I live in Lyon.")
     derek.mine()
     derek.unmine("a")
-    clock.advance(timedelta(days=400))
+    clock.advance(days=400)
     memory.tend()
     assert derek.mine() == []
     assert facts(derek) == []
@@ -206,7 +207,7 @@ def test_the_background_mines_what_is_quiet(memory: Memory, clock: ManualClock) 
     derek = memory.scope("derek")
     say(derek, "I live in Lyon.")
     assert _mined(memory) == 0
-    clock.advance(timedelta(seconds=memory.settings.mine_quiet_seconds))
+    clock.advance(seconds=memory.settings.mine_quiet_seconds)
     assert _mined(memory) == 1
     assert _mined(memory) == 0
     assert facts(derek) == ["The user lives in Lyon."]
@@ -233,7 +234,7 @@ def test_who_does_not_want_it_is_mined_on_demand_only(
     derek = memory.scope("derek")
     derek.update_settings(**wishes)
     say(derek, "I live in Lyon.")
-    clock.advance(timedelta(days=1))
+    clock.advance(days=1)
     assert _mined(memory) == 0
     assert [m.added for m in derek.mine()] == [1]
 
@@ -241,7 +242,7 @@ def test_who_does_not_want_it_is_mined_on_demand_only(
 def test_auto_mining_can_be_off_for_all(open_memory: OpenMemory, clock: ManualClock) -> None:
     memory = open_memory(auto_mine=False)
     say(memory.scope("derek"), "I live in Lyon.")
-    clock.advance(timedelta(days=1))
+    clock.advance(days=1)
     assert _mined(memory) == 0
 
 
@@ -261,7 +262,7 @@ def test_spans_of_nothing() -> None:
     assert spans(0, 1, 50, 10) == [Span(0, 1)]
 
 
-@pytest.mark.parametrize(("turns", "calls"), [(50, 1), (120, 12)])
+@pytest.mark.parametrize(("turns", "calls"), [(50, 1), (60, 2), (120, 8)])
 def test_one_call_of_a_model_for_a_window(open_memory: OpenMemory, turns: int, calls: int) -> None:
     model = Scripted()
     derek = open_memory(model=model).scope("derek")
@@ -294,13 +295,13 @@ def test_a_model_that_fails_is_asked_again_later(open_memory: OpenMemory, clock:
     assert (conversation.mined_to, conversation.mining_failures) == (0, 1)
 
     assert _mined(memory) == 0  # not yet
-    clock.advance(timedelta(seconds=memory.settings.mine_retry_seconds))
+    clock.advance(seconds=memory.settings.mine_retry_seconds)
     outcome = next(o for o in memory.tend() if o.job == "mine")
     assert outcome.problem == "The model is down."
-    clock.advance(timedelta(seconds=memory.settings.mine_retry_seconds))
+    clock.advance(seconds=memory.settings.mine_retry_seconds)
     assert model.asked == 2
     assert _mined(memory) == 0  # twice as long
-    clock.advance(timedelta(days=1))
+    clock.advance(days=1)
     assert _mined(memory) == 1
     assert memory.store.stats()["mining"] == {"waiting": 0, "problems": {}}
     (conversation,) = derek.conversations()
@@ -318,7 +319,8 @@ def test_a_fault_of_ours_is_parked_like_any(open_memory: OpenMemory) -> None:
     derek = open_memory(model=Scripted(ZeroDivisionError("secret words"))).scope("derek")
     say(derek, "One.")
     (done,) = derek.mine()
-    assert done.problem == "ZeroDivisionError"  # what it says may quote what was said
+    assert done.problem
+    assert "secret words" not in done.problem  # it may quote what was said
 
 
 def test_without_a_model_it_cannot_be_mined_by_one(open_memory: OpenMemory) -> None:
@@ -413,7 +415,7 @@ def test_a_conversation_that_never_was_mined_has_no_marks(derek: ScopedMemory) -
 
 
 def test_mined_facts_are_found(derek: ScopedMemory) -> None:
-    say(derek, "By the way, after a long week of work I can say that I love green tea.")
+    say(derek, "I love green tea.")
     derek.mine()
     found = derek.recall("What does the user love?", kinds=["fact"])
     assert found.of("fact")

@@ -95,6 +95,7 @@ def test_each_turn_is_one_line_of_data_with_its_day() -> None:
         "memory 1",
         "Turns to read:",
         "turn 1, user, Monday, 2026-03-16",
+        "Note what turns 1 to 1 say",
     ]
     assert "</turns>" not in text
 
@@ -175,6 +176,27 @@ def test_the_same_is_told_once() -> None:
     )
     assert [len(found.claims), len(found.mentions), len(found.bonds)] == [1, 1, 1]
     assert found.claims[0].content == "The user lives in Lisbon"
+
+
+def test_a_turn_that_was_miscounted_is_put_right() -> None:
+    found = claim(fact("The user works for Acme now", turns=[3]))
+    assert found is not None
+    assert (found.turns, found.certainty) == (("t10",), "explicit")
+
+
+@pytest.mark.parametrize(
+    ("content", "denies", "value"),
+    [
+        ("The user no longer lives in Lyon", True, "Lyon"),
+        ("The user moved away from Lyon", True, "Lyon"),
+        ("The user doesn't live in Lyon", True, "Lyon"),
+        ("The user lives in Lyon", False, ""),
+    ],
+)
+def test_what_denies_says_so(content: str, denies: bool, value: str) -> None:
+    found = claim(fact(content, attribute="home", value="Lyon", marks=["denies", "single"]))
+    assert found is not None
+    assert (found.denies, found.value, found.single) == (denies, value, bool(value))
 
 
 # Whom to believe

@@ -207,8 +207,8 @@ pieces = st.one_of(
     ),
     st.text(alphabet="0123456789 -+.@:/()[]#aZ", max_size=20),
 )
-texts = st.lists(pieces, max_size=6).flatmap(
-    lambda parts: st.sampled_from(["", " "]).map(lambda joint: joint.join(parts))
+texts = st.tuples(st.sampled_from(["", " "]), st.lists(pieces, max_size=6)).map(
+    lambda drawn: drawn[0].join(drawn[1])
 )
 
 

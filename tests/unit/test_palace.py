@@ -13,7 +13,7 @@ from recollect.model.changes import Put
 from recollect.model.places import Opened, Pointer, parse, parse_place
 from recollect.model.records import Closet, Conversation, Turn
 from recollect.recall.palace import ERASED
-from recollect.testing.store_samples import ManualClock, entity, fact
+from recollect.testing.store_samples import ManualClock, entity, fact, put
 from tests.unit.support import OpenMemory
 from tests.unit.test_erase_bytes import SECRET, WORDS, left_in
 
@@ -104,12 +104,15 @@ def test_a_pointer_leads_to_its_turn_with_tags_and_what_was_derived(
 def test_hits_are_cited_by_their_pointers(memory: Memory, derek: ScopedMemory) -> None:
     first, second = say(derek, "c", "green tea is best", "black tea is fine")
     other = derek.record("user", "tea in another talk", conversation="d")
-    memory.store.user("derek").apply([Put(fact("f", "Likes tea", sources=(first.id, second.id)))])
+    memory.store.user("derek").apply([put(fact("f", "Likes tea", sources=(first.id, second.id)))])
     mine(memory, "c", topic("Tea", 0, 0), topic("More tea", 1, 1))
     cited = {hit.id: hit.citation for hit in derek.recall("tea", top_k=10).hits}
     expected = {first.id: "§ W-001/R-01/D-001", second.id: "§ W-002/R-01/D-002", other.id: None}
     assert {id: cited[id] for id in expected} == expected
+    assert cited["f"] == expected[second.id]  # of its sources the newest
     assert "user, § W-001/R-01/D-001] green tea is best" in derek.recall("tea").context
+    told = derek.recall("green tea", kinds=["turn"], top_k=1).compact()["memories"]
+    assert [memory["citation"] for memory in told] == ["§ W-001/R-01/D-001"]
 
 
 # The tree

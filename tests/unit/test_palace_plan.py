@@ -172,6 +172,13 @@ def test_wings_are_one_by_alias_and_rooms_are_conversations(shelf: Shelf) -> Non
     assert {(c.type, c.slug) for c in shelf.closets.values()} == {("person", "anna")}
 
 
+def test_what_kind_of_subject_it_is_may_be_learnt_later(shelf: Shelf) -> None:
+    shelf.mine(window([0], "a"), topic("Visit", 0, 0, "Anna"))
+    shelf.mine(window([0], "b"), topic("Visit", 0, 0, "Anna"), mentions=[person("Anna")])
+    shelf.mine(window([0], "d"), topic("Visit", 0, 0, "Anna"))
+    assert [(c.wing, c.type) for c in shelf.closets.values()] == [(1, "topic"), (1, "person"), (1, "topic")]
+
+
 def test_entities_are_subjects_as_mentions_are() -> None:
     known = entity("e", "Anna", type="person", aliases=("Annie",))
     said, talk = [topic("Visit", 0, 0, "Annie")], window([0])

@@ -44,6 +44,7 @@ PUBLIC = [
     "RecollectError",
     "SchemaMismatch",
     "SettingsError",
+    "Spending",
     "StoreCorrupt",
     "StoreError",
     "StoreMissing",

@@ -19,6 +19,7 @@ from recollect.cli import (
     transfer,
     turns,
     upkeep,
+    usage,
 )
 from recollect.cli.failing import Root
 from recollect.cli.frame import Here, new_app
@@ -50,18 +51,8 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _commands in (
-    demo.app,
-    turns.app,
-    memories.app,
-    asking.app,
-    mining.app,
-    palace.app,
-    transfer.app,
-    upkeep.app,
-    doctor.app,
-):
-    app.add_typer(_commands)
+for _part in (demo, turns, memories, asking, mining, palace, usage, transfer, upkeep, doctor):
+    app.add_typer(_part.app)
 for _group in (
     person.goals,
     person.profile,

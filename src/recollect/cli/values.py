@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -22,6 +22,14 @@ def a_time(text: str) -> datetime:
         raise typer.BadParameter(
             f"{text!r} is not a time; write 2025-03-15, 2025-03-15T18:30 or 2025-03-15T18:30+01:00."
         ) from None
+
+
+def a_day(text: str) -> date:
+    """An ISO date."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a day; write 2025-03-15.") from None
 
 
 def an_object(text: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from recollect.mine.extracted import (
 )
 from recollect.mine.grounding import Ground
 from recollect.mine.prompts import EXTRACT, EXTRACT_SCHEMA, asked, shown, shown_before
-from recollect.mine.vocabulary import FACT_KINDS, MENTION_TYPES, Kind
+from recollect.mine.vocabulary import DENIAL, FACT_KINDS, MENTION_TYPES, Kind
 from recollect.model.records import MemoryRecord, Role, Tense, Turn
 from recollect.ports.language_model import LanguageModel, Tokens, prompt
 from recollect.ports.structured import structured
@@ -110,7 +110,8 @@ class _Reader:
         )
 
     def _claim(self, item: Item) -> Claim | None:
-        cited, content = self._cited(item), _clean(item["content"], MOST_CONTENT)
+        content = _clean(item["content"], MOST_CONTENT)
+        cited = self._said_by(content, self._cited(item))
         subject = _name(item["subject"]) or USER
         if not cited or not content or not self._named(subject):
             return None
@@ -136,6 +137,9 @@ class _Reader:
         if tense is Tense.CURRENT and until is not None and until <= cited[-1].at + DAY:
             until = None  # the day it was said, written down for want of another
         marks = {_word(mark) for mark in item["marks"]}
+        if "denies" in marks and not DENIAL.search(content):
+            marks.discard("denies")  # nothing in it says no: which of the two holds is anybody's guess
+            attribute = value = ""
         return Claim(
             content=content,
             turns=tuple(turn.id for turn in cited),
@@ -222,6 +226,13 @@ class _Reader:
         if not all(1 <= number <= len(self._turns) for number in numbers):
             return []
         return [self._turns[number - 1] for number in numbers]
+
+    def _said_by(self, content: str, cited: list[Turn]) -> list[Turn]:
+        """The turns that say it: those that were cited, unless they have not a word of it and others all."""
+        told = _told(content)
+        if not cited or any(told & self._said[turn.id] for turn in cited):
+            return cited
+        return [turn for turn in self._turns if told <= self._said[turn.id]] or cited
 
     def _echoes(self, content: str, cited: Sequence[Turn]) -> bool:
         """Whether it repeats a known memory that the turns do not: models copy what they are shown."""

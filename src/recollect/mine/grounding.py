@@ -57,10 +57,19 @@ _OPENERS = frozenset(
         r"\w+",
         "after also always although as because before both currently during each every except never no not "
         "now once only recently since soon sometimes today tomorrow until usually when while without "
+        "der die das den ein eine le la les il lo el los las un une una um uma os as o de het een "
         "yesterday nothing nobody everybody everyone someone somebody something other others",
     )
 )
-_ROLES = frozenset(("user", "assistant", "nutzer", "nutzerin", "benutzer", "benutzerin"))
+_ROLES = frozenset(
+    re.findall(
+        r"\w+",
+        "user assistant nutzer nutzerin benutzer benutzerin utilisateur utilisatrice usuario usuaria usuário "
+        "usuária utilizador utilizadora utente gebruiker användaren brugeren brukeren käyttäjä użytkownik "
+        "uživatel felhasználó kullanıcı χρήστης пользователь користувач",
+    )
+)
+"""Who is spoken of without being named, in the languages that have capitals."""
 # "Prefers tea" begins with a verb, "Lucas prefers tea" with a name.
 _VERB_FIRST = re.compile(r"\w+(?:s|ed|ing)\s(?!(?:had|will|wants?|can|\w+s|\w+ed)\b)\w")
 

@@ -268,7 +268,7 @@ class _Building:
             self._last_wing += 1
             wing = _Wing(self._last_wing, subject.name, subject.type, subject.slugs[0])
             self._wings |= dict.fromkeys(subject.slugs, wing)
-        return wing
+        return wing._replace(type=subject.type) if wing.type == "topic" else wing  # known better by now
 
     def _room(self, wing: int) -> int:
         if wing not in self._rooms:

@@ -32,7 +32,9 @@ def guarded(extraction: Extraction, policy: Policy) -> Extraction:
             claims = tuple(replace(claim, tags=_tags(claim)) for claim in extraction.claims)
             return replace(extraction, claims=claims)
         case "redact":
-            return _redacted(extraction)
+            while (clean := _redacted(extraction)) != extraction:  # as in a single text
+                extraction = clean
+            return extraction
         case "drop":
             return replace(
                 extraction,
@@ -149,12 +151,14 @@ def _texts(value: Any) -> list[str]:
 def _of_claim(claim: Claim) -> list[str]:
     """Its texts; a value also with its name, which may be what gives it away."""
     named = f"{claim.attribute} : {claim.value}"
-    return [claim.content, named, claim.value, claim.subject, *claim.about, *_texts(claim.fields)]
+    texts = (claim.content, claim.attribute, claim.value, named, claim.subject)
+    return [*texts, *claim.about, *_texts(claim.fields)]
 
 
 def _of_mention(mention: Mention) -> list[str]:
     named = [f"{name} : {value}" for name, value in mention.properties.items()]
-    return [mention.name, *mention.aliases, mention.description, *named, *mention.properties.values()]
+    texts = (mention.name, *mention.aliases, mention.description, *named)
+    return [*texts, *mention.properties, *mention.properties.values()]
 
 
 def _of_bond(bond: Bond) -> list[str]:

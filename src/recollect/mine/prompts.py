@@ -170,7 +170,11 @@ def asked(window: Window, known: Sequence[MemoryRecord]) -> str:
         f"turn {number}, {_said(turn)}: {as_data(text)}"
         for number, (turn, text) in enumerate(zip(window.turns, shown(window), strict=True), start=1)
     ]
-    return "\n".join(parts)
+    # Last, where small models still have it in mind.
+    last = (
+        f"Note what turns 1 to {len(window.turns)} say: each fact as a short sentence of its own that begins "
+    )
+    return "\n".join((*parts, last + 'with "The user" or a name, never with "I".'))
 
 
 def _said(turn: Turn) -> str:

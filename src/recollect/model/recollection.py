@@ -97,6 +97,7 @@ class Recollection:
                 "role": hit.role,
                 "until": hit.valid_to and hit.valid_to.isoformat(timespec="seconds"),
                 "conversation": hit.conversation,
+                "citation": hit.citation,
             }
             for hit in self.hits
         ]

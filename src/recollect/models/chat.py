@@ -7,8 +7,7 @@ import importlib.util
 import re
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import ModelError, SettingsError
@@ -63,7 +62,6 @@ class ChatModel:
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._unknown: frozenset[str] = frozenset()
-        self._spent: defaultdict[Source, Tokens] = defaultdict(Tokens)
 
     def __repr__(self) -> str:
         key = "None" if self._api_key is None else "'***'"
@@ -72,12 +70,6 @@ class ChatModel:
     @property
     def name(self) -> str:
         return self._model
-
-    @property
-    def spent(self) -> Mapping[Source, Tokens]:
-        """The tokens used so far, by what they were used for."""
-        with self._lock:
-            return dict(self._spent)
 
     def ask(
         self,
@@ -101,10 +93,7 @@ class ChatModel:
         answer = insist(
             lambda: self._adapted(body, deadline), self._where, ModelError, self._patience, deadline
         )
-        reply = self._reply(answer)
-        with self._lock:
-            self._spent[source] = self._spent[source].plus(reply.tokens)
-        return reply
+        return self._reply(answer)
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
@@ -182,9 +171,9 @@ class ChatModel:
         if isinstance(text, str) and (text := _THOUGHT.sub("", text)).strip():
             return Reply(text, tokens, reason == "length")
         if reason == "length":
-            raise ModelError(f"{self._model} reached the token limit before it said anything.")
+            raise ModelError(f"{self._model} reached the token limit before it said anything.", tokens)
         raise ModelError(
-            f"{self._model} said nothing" + (": filtered." if reason == "content_filter" else ".")
+            f"{self._model} said nothing" + (": filtered." if reason == "content_filter" else "."), tokens
         )
 
 

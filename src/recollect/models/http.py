@@ -1,10 +1,11 @@
 """An embedding model behind an OpenAI-compatible address."""
 
+import copy
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from recollect.models._post import Endpoint
 from recollect.models._retry import Patience, checked
 from recollect.models._vectors import mean, unit, well_formed
 from recollect.ports.embedder import Vectors
+from recollect.ports.language_model import Tokens
+from recollect.ports.spending import Spend, nobody, reported
+from recollect.text.chunk import estimate_tokens
 
 QUESTION_SECONDS = 5.0
 """How long a question's vector may take, attempts included: somebody waits, and words find something too."""
@@ -63,6 +67,7 @@ class HttpEmbedder:
         self._batch_size = batch_size
         self._max_chars = max_chars
         self._lock = threading.Lock()
+        self._spend: Spend = nobody
 
     def __repr__(self) -> str:
         key = "None" if self._api_key is None else "'***'"
@@ -79,6 +84,12 @@ class HttpEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         return self._embed([text], self._query_prefix, QUESTION_SECONDS)[0]
+
+    def telling(self, spend: Spend) -> Self:
+        """The same, over the same connections, that tells `spend` of each request that was answered."""
+        told = copy.copy(self)
+        told._spend = spend
+        return told
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
@@ -102,6 +113,9 @@ class HttpEmbedder:
 
     def _batch(self, batch: list[str], within: float | None) -> Vectors:
         answer = self._endpoint.post({"model": self._model, "input": batch, **self._extra}, within)
+        used = reported(answer)
+        used = sum(map(estimate_tokens, batch)) if used is None else used
+        self._spend("memory_embed", self._model, Tokens(used))
         rows = parse(answer, len(batch))
         with self._lock:
             if self._dimensions is None:

@@ -1,15 +1,18 @@
 """A reranker behind an address: the usual POST {base_url}/rerank."""
 
+import copy
 import importlib.util
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from recollect.errors import ModelError, SettingsError
 from recollect.models._post import Endpoint
 from recollect.models._retry import Patience, checked
 from recollect.models._vectors import well_formed
+from recollect.ports.language_model import Tokens
+from recollect.ports.spending import Spend, nobody, reported
 
 
 class HttpReranker:
@@ -35,6 +38,7 @@ class HttpReranker:
         self._within = timeout
         self._model = model
         self._api_key = api_key
+        self._spend: Spend = nobody
 
     def __repr__(self) -> str:
         key = "None" if self._api_key is None else "'***'"
@@ -50,7 +54,15 @@ class HttpReranker:
             "documents": [well_formed(text) or " " for text in texts],
             "top_n": len(texts),
         }
-        return parse(self._endpoint.post(body, self._within), len(texts))
+        answer = self._endpoint.post(body, self._within)
+        self._spend("memory_rerank", self._model, Tokens(reported(answer) or 0))
+        return parse(answer, len(texts))
+
+    def telling(self, spend: Spend) -> Self:
+        """The same, over the same connections, that tells `spend` of each request that was answered."""
+        told = copy.copy(self)
+        told._spend = spend
+        return told
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""

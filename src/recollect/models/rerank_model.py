@@ -1,9 +1,10 @@
 """A language model as a reranker: it grades numbered passages."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from recollect.ports.language_model import LanguageModel, as_data, prompt
+from recollect.ports.spending import MeteredModel, Spend
 from recollect.ports.structured import closed, structured
 
 MOST = 20
@@ -50,6 +51,10 @@ class ModelReranker:
             within=self._within,
         )
         return found + [0.0] * (len(texts) - len(read))
+
+    def telling(self, spend: Spend) -> Self:
+        """The same, with each question to the model told to `spend`."""
+        return type(self)(MeteredModel(self._model, spend), timeout=self._within)
 
     def close(self) -> None:
         """Nothing: the model belongs to whoever opened it."""

@@ -1,19 +1,19 @@
 """What mining knows of the hits: a fact and the turn that says it are one piece of evidence, and a turn that
 says what no longer holds is told as what held then."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from recollect.model.recollection import Hit
 from recollect.model.records import TENSE_WEIGHT, Fact, Record, Tense, Turn
 from recollect.ports.store import UserView
-from recollect.text.analyse import terms
+from recollect.recall.question import Asked
+from recollect.text.analyse import query_terms, terms
 
 COVERED = 0.6
 """The part of a turn's words that a fact must have for the turn to say nothing more."""
 STEPS = 3
-"""How many versions back are looked at."""
+"""How many versions on are looked at."""
 
 
 class Evidence:
@@ -50,36 +50,84 @@ class Evidence:
                 pass
 
 
-def dated(view: UserView, hits: Sequence[Hit], seen: Iterable[Record]) -> list[Hit]:
-    """The hits, with an end where a turn says what no longer holds; then it counts less.
+def overtaken(view: UserView, hits: Sequence[Hit], asked: Asked, wanted: int) -> list[Hit]:
+    """The hits, where a turn says what no longer holds with its end, and with what holds now before it.
 
-    `seen` is what was found, best first: the best fact that has to do with a turn, because it rests on it or
-    has overtaken one that does, says whether the turn still holds as far as the question goes.
+    A turn may say several things: the one that has most words in common with the question decides.
     """
-    facts = [fact for fact in seen if isinstance(fact, Fact)]
-    ended = _overtaken(view, [fact for fact in facts if fact.supersedes])
-    if not ended:
+    turns = [hit.id for hit in hits if hit.kind == Turn.kind]
+    if not turns or asked.filter.as_of or asked.filter.known_at:
         return list(hits)
-    ends: dict[str, datetime | None] = {}
-    for fact in facts:
-        for turn in fact.sources:
-            ends.setdefault(turn, None)
-        for turn, end in ended.get(fact.id, {}).items():
-            ends.setdefault(turn, end)
-    past = TENSE_WEIGHT[Tense.PAST]
-    told = [replace(h, score=h.score * past, valid_to=ends[h.id]) if ends.get(h.id) else h for h in hits]
-    return sorted(told, key=lambda hit: -hit.score)
+    facts = view.get(Fact, list(view.linking("sources", turns)))
+    if not any(fact.superseded_by for fact in facts):
+        return list(hits)
+    words = {*query_terms(asked.query)}
+    told = [_told(hit, _nearest(hit.id, facts, words)) for hit in hits]
+    ended = {hit.id: fact for hit, fact in told if fact is not None}
+    heads = _in_force(view, ended, asked)
+    known = {hit.id for hit, _ in told} | {id for hit, _ in told for id in hit.sources}
+    found: list[Hit] = []
+    for hit, _ in told:
+        found.append(hit)
+        head = heads.get(hit.id)
+        if head is not None and known.isdisjoint((head.id, *head.sources)):
+            known.add(head.id)
+            found.append(_head(hit, head))
+    return sorted(found, key=lambda hit: -hit.score)[:wanted]
 
 
-def _overtaken(view: UserView, newer: Sequence[Fact]) -> dict[str, dict[str, datetime | None]]:
-    """For each fact the turns behind the versions before it, and when those ended."""
-    ended: dict[str, dict[str, datetime | None]] = {}
-    following = {fact.supersedes: fact.id for fact in newer}
+def _nearest(turn: str, facts: Iterable[Fact], words: Collection[str]) -> Fact | None:
+    """The fact of a turn that answers a question best; of two, the one that holds."""
+
+    def likeness(fact: Fact) -> tuple[float, bool]:
+        told = {*terms(fact.content)}
+        return 2 * len(told.intersection(words)) / (len(told) + len(words) or 1), fact.superseded_by is None
+
+    return max((fact for fact in facts if turn in fact.sources), key=likeness, default=None)
+
+
+def _told(hit: Hit, fact: Fact | None) -> tuple[Hit, Fact | None]:
+    if fact is None or fact.superseded_by is None or fact.valid_to is None:
+        return hit, None
+    return replace(hit, score=hit.score * TENSE_WEIGHT[Tense.PAST], valid_to=fact.valid_to), fact
+
+
+def _in_force(view: UserView, ended: Mapping[str, Fact], asked: Asked) -> dict[str, Fact]:
+    """What holds in place of each fact that ended, if it may be told."""
+    heads = dict(ended)
     for _ in range(STEPS):
-        if not following:
+        wanted = [fact.superseded_by for fact in heads.values() if fact.superseded_by]
+        if not wanted:
             break
-        older = {fact.id: fact for fact in view.get(Fact, [id for id in following if id])}
-        for id, fact in older.items():
-            ended.setdefault(following[id], {}).update(dict.fromkeys(fact.sources, fact.valid_to))
-        following = {fact.supersedes: following[id] for id, fact in older.items() if fact.supersedes}
-    return ended
+        newer = {fact.id: fact for fact in view.get(Fact, wanted)}
+        heads = {turn: newer.get(fact.superseded_by or "", fact) for turn, fact in heads.items()}
+    filter = asked.filter
+    return {
+        turn: fact
+        for turn, fact in heads.items()
+        if Fact.kind in filter.kinds
+        and fact.superseded_by is None
+        and (filter.channels is None or fact.channel in filter.channels)
+        and fact.confidence >= filter.min_confidence
+        and (fact.expires_at is None or fact.pinned or fact.expires_at > filter.now)
+    }
+
+
+def _head(hit: Hit, fact: Fact) -> Hit:
+    """What holds now, as a hit in front of the turn that said what held before."""
+    return Hit(
+        id=fact.id,
+        kind=fact.kind,
+        content=fact.content,
+        excerpt=fact.content,
+        score=hit.score / TENSE_WEIGHT[Tense.PAST],
+        at=fact.valid_from,
+        channel=fact.channel,
+        agent=fact.agent,
+        confidence=fact.confidence,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
+        sources=fact.sources,
+        signals=hit.signals,
+        paths=(f"it holds in place of what {hit.id} says",),
+    )

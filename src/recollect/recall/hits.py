@@ -8,20 +8,20 @@ from recollect.model.places import beginnings, pointer
 from recollect.model.recollection import Hit, LeftOut
 from recollect.model.records import BY_KIND, Closet, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.ports.store import UserView
-from recollect.recall.evidence import Evidence, dated
+from recollect.recall.evidence import Evidence, overtaken
 from recollect.recall.fuse import Fused
-from recollect.recall.question import same
+from recollect.recall.question import Asked, same
 
 
 def hits(
-    view: UserView, fused: Sequence[Fused], wanted: int, shown: frozenset[str]
+    view: UserView, fused: Sequence[Fused], wanted: int, asked: Asked
 ) -> tuple[list[Hit], list[LeftOut]]:
     """The best records, and what was passed over on the way to them: what says the same as another, and
-    what the model has in front of it anyway (`shown`). One that was erased meanwhile is left out."""
+    what the model has in front of it anyway. One that was erased meanwhile is left out."""
     found: list[Hit] = []
     passed: list[LeftOut] = []
     told, fetched = Evidence(), dict[str, Record]()
-    seen = dict.fromkeys(shown, "it is in the conversation already")
+    seen = dict.fromkeys(asked.shown, "it is in the conversation already")
     for start in range(0, len(fused), wanted):
         some = fused[start : start + wanted]
         fetched |= _fetched(view, some)
@@ -39,8 +39,7 @@ def hits(
                 found.append(hit)
         if len(found) == wanted:
             break
-    seen_records = [fetched[one.id] for one in fused if one.id in fetched]
-    return _cited(view, dated(view, found, seen_records), fetched), passed
+    return _cited(view, overtaken(view, found, asked, wanted), fetched), passed
 
 
 def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> list[Hit]:

@@ -150,7 +150,7 @@ def _wing(closets: Sequence[Closet]) -> Place:
         place=wing_place(named.wing),
         number=named.wing,
         name=named.subject or ERASED,
-        type=named.type,
+        type=next((closet.type for closet in closets if closet.type != "topic"), "topic"),
         rooms=len({closet.room for closet in closets}),
         closets=len(closets),
         drawers=sum(map(_size, closets)),

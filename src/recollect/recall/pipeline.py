@@ -111,7 +111,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         step.found = len(order)
     with report.step("fetch") as step:
         wanted = max(asked.top_k, RERANKED) if work.reranker and "rerank" in asked.on else asked.top_k
-        hits, left_out = fetch(view, order, wanted, asked.shown)
+        hits, left_out = fetch(view, order, wanted, asked)
         step.found = len(hits)
         answer = _Answer(hits, left_out, report=report)
         _include(view, asked, answer)

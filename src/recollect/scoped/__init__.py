@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
@@ -20,6 +20,7 @@ from recollect.model.records import (
 )
 from recollect.model.scope import Scope
 from recollect.record import ledger, memories, transfer, turns
+from recollect.record.spending import Spending, spending
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped.knowledge import KnowledgeVerbs
@@ -303,3 +304,8 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         check_whole("limit", limit)
         check_text("after", after)
         return [*self._work.store.find(Conversation, limit=limit, after=after)]
+
+    def spending(self, since: date | None = None) -> builtins.list[Spending]:
+        """What models were asked for this user, by day (UTC), source and model, with its cost by
+        RECOLLECT_PRICES."""
+        return spending(self._work, since)

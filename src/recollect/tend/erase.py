@@ -165,14 +165,14 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
 def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
     """The doomed and what cannot be without them."""
     gone = {record.id: record for record in (*doomed, *_orphans(work, doomed), *_calls(work, doomed))}
-    gone |= {entity.id: entity for entity in _unmentioned(work, gone)}
+    gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):
             gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
     return gone
 
 
-def _unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
+def unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
     """Entities that are a name and nothing else, once no memory is left that is about them."""
     mentioned = {id for record in gone.values() if isinstance(record, MemoryRecord) for id in record.about}
     bare = {
@@ -181,7 +181,8 @@ def _unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
         if not entity.description and gone.keys() >= set(entity.sources)
     }
     for entity in list(bare):
-        if any(work.store.count(Relation, {end: entity}) for end in ("source", "target")):
+        bonds = (r for end in ("source", "target") for r in work.store.find(Relation, {end: entity}))
+        if any(relation.id not in gone for relation in bonds):
             del bare[entity]
     return [entity for entity in bare.values() if not _matters(work, entity, gone.keys())]
 

@@ -17,7 +17,7 @@ from recollect.model.records import (
     Relation,
     Turn,
 )
-from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure
+from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unmentioned
 from recollect.tend.erase_palace import husk
 from recollect.tend.reopen import reopen
 from recollect.workspace import Workspace, rereading
@@ -38,6 +38,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     for entity in [r for r in gone.values() if isinstance(r, Entity)]:
         if not work.store.linking("about", [entity.id]).keys() <= gone.keys():
             del gone[entity.id]  # others that stay are about it
+    gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     neighbours = neighbours_of(work, gone.values())
     closets = list(work.store.find(Closet, {"conversation": id}))
     kept = [r for r in ours if r.id not in gone and not isinstance(r, Relation)]

@@ -17,6 +17,7 @@ from recollect.model.scope import Scope
 from recollect.model.space import Space
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
+from recollect.ports.spending import Spend, metered_embedder, nobody
 from recollect.ports.store import Store, UserStore
 from recollect.settings import Settings
 from recollect.tend.mining import is_ready
@@ -54,6 +55,8 @@ class Tender:
     workspace: Callable[[Scope], Workspace]
     progress: Progress | None = None
     stopping: Callable[[], bool] = lambda: False
+    spend: Callable[[str], Spend] = lambda user: nobody
+    """Who is told what models use for a user."""
 
     def tell(self, job: str, done: int) -> None:
         if self.progress:
@@ -179,8 +182,9 @@ def embed_waiting(tender: Tender, hold: Hold) -> Done:
     done, failure = 0, None
     for user in tender.store.users_unembedded(tender.embedder.space):
         store, filled = tender.store.user(user), 1
+        embedder = metered_embedder(tender.embedder, tender.spend(user))
         while filled:
-            filled, error = _embed_some(tender.embedder, store)
+            filled, error = _embed_some(embedder, store)
             done, failure = done + filled, failure or error
             tender.tell("embed", done)
             if not hold():

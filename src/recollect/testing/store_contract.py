@@ -21,12 +21,14 @@ from recollect.testing.store_concurrency import ConcurrencyContract
 from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_mining import MiningContract
 from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
 from recollect.testing.store_search import SearchContract
 from recollect.testing.store_search_filters import SearchFilterContract
 from recollect.testing.store_spaces import SpacesContract
+from recollect.testing.store_spending import SpendingContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -45,5 +47,7 @@ class StoreContract(
     UpkeepContract,
     SpacesContract,
     CopyingContract,
+    MiningContract,
+    SpendingContract,
 ):
     """All of it."""

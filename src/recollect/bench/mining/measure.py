@@ -13,13 +13,13 @@ from recollect.bench.mining import cost, observations, score
 from recollect.bench.mining.labelled import HALVES, Half, labelled, session_of, window_of
 from recollect.bench.mining.observations import Extract, Talk
 from recollect.bench.mining.whole import whole
-from recollect.bench.quality.datasets import Session
+from recollect.bench.quality.datasets import Session, spread
 from recollect.mine.extracted import Claim, Extraction, Window
 from recollect.model.records import Role
 from recollect.text.sentences import sentences
 
-TURNS_WHOLE = 600
-"""Of LoCoMo, for the whole of mining."""
+TURNS_WHOLE, EXCHANGES_WHOLE = 600, 60
+"""How much of LoCoMo and of ours the whole of mining is measured on."""
 
 
 def run(
@@ -74,18 +74,27 @@ def _cost(talks: list[Talk], name: str | None, extract: Extract, stage: Stage) -
     ours = [window_of(one) for half in HALVES for one in labelled(half)]
     windows = ours + cost.spread(observations.windows(talks))
     alone = cost.cost(windows, extract, embedder, stage("cost", len(windows)))
-    people = _people(talks)
-    return {"cost": alone, "whole": whole(people, embedder, stage("mine", len(people)))}
+    groups = _groups(talks)
+    advance = stage("mine", sum(map(len, groups.values())))
+    return {
+        "cost": alone,
+        "whole": {name: whole(people, embedder, advance) for name, people in groups.items()},
+    }
 
 
-def _people(talks: list[Talk]) -> dict[str, list[Session]]:
-    """Whose turns are mined: one user for each half, and one for each of LoCoMo's conversations."""
-    people = {half: [session_of(one) for one in labelled(half)] for half in HALVES}
-    each = TURNS_WHOLE // max(1, len(talks))
-    return people | {str(place): _first(talk.sessions, each) for place, talk in enumerate(talks)}
+def _groups(talks: list[Talk]) -> dict[str, dict[str, list[Session]]]:
+    """Whose turns are mined: one user with many short exchanges, and one for each of LoCoMo's conversations,
+    whose sessions are longer. Each session is mined by itself."""
+    ours = [session_of(one) for half in HALVES for one in labelled(half)]
+    groups = {"exchanges": {"somebody": spread(ours, EXCHANGES_WHOLE)}}
+    if talks:
+        each = TURNS_WHOLE // len(talks)
+        groups["locomo"] = {str(n): _first(talk.sessions, each) for n, talk in enumerate(talks)}
+    return groups
 
 
 def _first(sessions: Sequence[Session], turns: int) -> list[Session]:
-    """The first of them that have so many turns together."""
+    """The first of them that have so many turns together, one at least."""
     counts = accumulate(len(session.turns) for session in sessions)
-    return [session for session, count in zip(sessions, counts, strict=True) if count <= turns]
+    fitting = [session for session, count in zip(sessions, counts, strict=True) if count <= turns]
+    return fitting or list(sessions[:1])

@@ -23,8 +23,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
         console.print("Nothing is embedded here, so there is nothing to compare the time with.")
     else:
         _cost(console, result["cost"])
-    if result["whole"] is not None:
-        _whole(console, result["whole"])
+        for name, row in result["whole"].items():
+            _whole(console, name, row)
 
 
 def _half(console: Console, half: str, figures: Mapping[str, Any]) -> None:
@@ -104,9 +104,9 @@ def _cost(console: Console, cost: Mapping[str, Any]) -> None:
     )
 
 
-def _whole(console: Console, whole: Mapping[str, Any]) -> None:
+def _whole(console: Console, name: str, whole: Mapping[str, Any]) -> None:
     console.print(
-        f"The whole of mining {whole['mining_ms_a_turn']:.3f} ms a turn, of which "
+        f"The whole of mining, {name}: {whole['mining_ms_a_turn']:.3f} ms a turn, of which "
         f"{whole['of_which_embedding_ms']:.3f} embed what it found: {whole['ratio']:.3f} times embedding "
         f"the turns ({whole['turns']} turns, {whole['memories']} memories)."
     )

@@ -33,3 +33,11 @@ def mine(memory: Memory, clock: SetClock, dataset: Dataset, key: str, stage: Sta
             counts.update({name: getattr(mined, name) for name in COUNTED})
         finished.record("note", "All mined.", conversation=person.user, index=0)
     return dict(counts)
+
+
+def kept(memory: Memory, dataset: Dataset, key: str) -> dict[str, int]:
+    """How many records of each kind everybody has."""
+    counts = Counter[str]()
+    for person in dataset.people:
+        counts.update(memory.scope(user_of(key, person)).counts())
+    return dict(counts)

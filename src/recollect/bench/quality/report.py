@@ -19,6 +19,9 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     )
     if settings["smoke"]:
         console.print("[yellow]Ten questions among few sessions: this says that it works, no more.[/]")
+    if "records" in result:
+        told = (f"{count:,} of kind {kind}" for kind, count in result["records"].items())
+        console.print(f"Searched: {', '.join(told)}")
     for level in ("session", "turn"):
         if result[level]["questions"]:
             console.print(_level(result, level))

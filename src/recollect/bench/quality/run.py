@@ -22,7 +22,7 @@ from recollect.bench.quality import qa
 from recollect.bench.quality.cache import CachingEmbedder
 from recollect.bench.quality.datasets import Dataset
 from recollect.bench.quality.ingest import SetClock, ingest
-from recollect.bench.quality.mine import mine
+from recollect.bench.quality.mine import kept, mine
 from recollect.bench.quality.retrieve import Answer, retrieve
 from recollect.bench.quality.score import score
 from recollect.errors import SettingsError
@@ -89,6 +89,8 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
             result = {"answers": str(answered)}
             if plan.until in SCORED:
                 result = score(scored, _those(answers, scored)) | result
+            if plan.mine != "off":
+                result["records"] = kept(memory, dataset, key)
             if models:
                 result["qa"] = _qa(dataset, answers, plan, models, answered, stage)
         result["settings"] = _told(dataset, plan, settings, key, embedder)

@@ -7,6 +7,7 @@ from typing import Any
 from recollect.ports.store import Spent
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.codec import decode_text, encode_text
 from recollect.stores.sql.rows import UserRows
 
 _FIRST = date(1970, 1, 1)
@@ -19,9 +20,9 @@ def spend(backend: Backend, rows: UserRows, spent: Sequence[Spent]) -> None:
         return
     days = sorted({_number(one.day) for one in spent})
     stored = rows.all_in(rows.select(_TABLE), _TABLE.c.day, days)
-    totals = {(r["day"], r["source"], r["model"]): _spent(r) for r in stored}
+    totals = {_key(one): one for one in map(_spent, stored)}
     for one in spent:
-        key = (_number(one.day), one.source, one.model)
+        key = _key(one)
         totals[key] = _sum(totals[key], one) if key in totals else one
     rows.delete_in(_TABLE, _TABLE.c.day, days)
     rows.insert(
@@ -29,8 +30,8 @@ def spend(backend: Backend, rows: UserRows, spent: Sequence[Spent]) -> None:
         [
             {
                 "day": day,
-                "source": source,
-                "model": model,
+                "source": encode_text(source),
+                "model": encode_text(model),
                 "calls": total.calls,
                 "prompt": total.prompt,
                 "completion": total.completion,
@@ -51,9 +52,14 @@ def _number(day: date) -> int:
     return (day - _FIRST).days
 
 
+def _key(one: Spent) -> tuple[int, str, str]:
+    return _number(one.day), one.source, one.model
+
+
 def _spent(row: Mapping[str, Any]) -> Spent:
     day = _FIRST + timedelta(days=row["day"])
-    return Spent(day, row["source"], row["model"], row["calls"], row["prompt"], row["completion"])
+    source, model = decode_text(row["source"]), decode_text(row["model"])
+    return Spent(day, source, model, row["calls"], row["prompt"], row["completion"])
 
 
 def _sum(one: Spent, other: Spent) -> Spent:

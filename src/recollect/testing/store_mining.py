@@ -1,0 +1,86 @@
+"""The store's contract: what waits to be mined, and who is linked to what."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recollect.model.changes import Put, Remove, Revise
+from recollect.model.records import Conversation
+from recollect.ports.store import Store, UserStore
+from recollect.testing.store_samples import START, append, draft, entity, fact, ids
+from recollect.testing.store_suite import Opener, StoreSuite
+
+HOUR = timedelta(hours=1)
+
+
+def say(user: UserStore, conversation: str, hours: int = 0) -> None:
+    id = f"{conversation}-{hours}"
+    user.apply([append(draft("tea", id=id, conversation=conversation, at=START + hours * HOUR))])
+
+
+class MiningContract(StoreSuite):
+    """`linking`, `unmined` and `users_unmined`."""
+
+    def test_those_that_wait_longest_come_first(self, alice: UserStore, reopen: Opener) -> None:
+        for conversation, hours in (("b", 2), ("d", 1), ("c", 1), ("a", 3)):
+            say(alice, conversation, hours)
+        assert ids(alice.unmined()) == ["c", "d", "b", "a"]
+        assert ids(alice.unmined(2)) == ["c", "d"]
+        say(alice, "c", 4)
+        assert ids(reopen().user("alice").unmined()) == ["d", "b", "a", "c"]
+
+    def test_what_is_mined_to_its_end_does_not_wait(self, store: Store, alice: UserStore) -> None:
+        say(alice, "a")
+        say(alice, "b", 1)
+        alice.apply([Revise("conversation", "a", {"mined_to": 1})])
+        assert ids(alice.unmined()) == ["b"]
+        alice.apply([Revise("conversation", "b", {"mined_to": 1})])
+        assert (alice.unmined(), store.users_unmined(START)) == ([], [])
+        say(alice, "a", 2)
+        (waiting,) = alice.unmined()
+        assert (waiting.id, waiting.mined_to, waiting.next_index) == ("a", 1, 2)
+        assert store.users_unmined(START) == ["alice"]
+
+    def test_how_mining_stands_is_kept(self, alice: UserStore, reopen: Opener) -> None:
+        say(alice, "a")
+        state = {"mining_failures": 2, "mining_problem": "no answer", "mining_after": START + HOUR}
+        alice.apply([Revise("conversation", "a", state)])
+        (waiting,) = reopen().user("alice").unmined()
+        assert waiting == replace(alice.get(Conversation, ["a"])[0], **state)
+
+    def test_a_user_is_due_when_one_of_their_conversations_is(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        say(alice, "a")
+        say(bob, "b")
+        alice.apply([Revise("conversation", "a", {"mining_after": START + HOUR})])
+        assert store.users_unmined(START) == ["bob"]
+        assert sorted(store.users_unmined(START + HOUR)) == ["alice", "bob"]
+        assert ids(alice.unmined()) == ["a"]
+        say(alice, "other")
+        assert sorted(store.users_unmined(START)) == ["alice", "bob"]
+
+    def test_what_waits_stays_with_its_user(self, store: Store, alice: UserStore, bob: UserStore) -> None:
+        for user in (alice, bob):
+            say(user, "same")
+        alice.apply([Revise("conversation", "same", {"mined_to": 1})])
+        assert (alice.unmined(), ids(bob.unmined())) == ([], ["same"])
+        bob.erase()
+        assert (bob.unmined(), store.users_unmined(START)) == ([], [])
+
+    @pytest.mark.parametrize("link", ["about", "keys"])
+    def test_who_links_to_what(self, alice: UserStore, bob: UserStore, link: str) -> None:
+        def linked(id: str, *targets: str) -> Put:
+            if link == "keys":
+                return Put(entity(id, "Tea", keys=targets))
+            return Put(fact(id, about=targets, sources=("z",)))
+
+        alice.apply([linked("one", "x", "y"), linked("two", "y", "z"), linked("none")])
+        bob.apply([linked("his", "x")])
+        assert alice.linking(link, ["x"]) == {"one": ("x", "y")}
+        assert alice.linking(link, ["x", "y", "x"]) == {"one": ("x", "y"), "two": ("y", "z")}
+        assert alice.linking(link, ["z"]) == {"two": ("y", "z")}
+        assert alice.linking(link, []) == alice.linking(link, ["nobody"]) == {}
+        alice.apply([linked("one", "z"), Remove("entity" if link == "keys" else "fact", ("two",))])
+        assert alice.linking(link, ["x", "y", "z"]) == {"one": ("z",)}
