@@ -74,7 +74,8 @@ def being(said: Said) -> Facet:
             return place("birthplace", found["what"])
         when = "birth year" if found["how"] == "in" else "birthday"
         return Facet(when, found["what"].lower()[:VALUE_LIMIT], True)
-    return NONE if said.aux == "was" or said.form == "past" else _being_now(rest, no)
+    past = said.aux in ("was", "used", "had", "did") or said.form == "past"
+    return NONE if past else _being_now(rest, no)
 
 
 def _being_now(rest: str, no: bool) -> Facet:

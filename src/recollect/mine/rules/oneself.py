@@ -16,6 +16,7 @@ from recollect.mine.rules.when import when
 from recollect.mine.rules.worth import is_vague, is_worth
 from recollect.model.records import Tense
 
+_GROUP = re.compile(r"an? (?:\w+ )?(?:family|couple|group|team|band|household)\b")
 _LOOSE_THIS = re.compile(
     r"\b(?P<verb>have|got|had|developed|found|met|made|bought|finished|playing|reading|watched|watching|"
     r"tried|started|"
@@ -35,6 +36,8 @@ def own(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
     dated = when(said.predicate, teller.at, teller.zone, forward=looks_ahead(said))
     if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
         return
+    if text[:2] in ("We", "we") and _GROUP.match(said.rest):
+        dated = dated._replace(text=dated.text.replace("is a", "is part of a", 1))
     facet = facet_of(said)
     tense = tense_of(said, dated.since, teller.at, dated.until)
     if facet.attribute == "former home":

@@ -52,6 +52,7 @@ _CONCLUDES = re.compile(
 )
 _MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will|of us)\b", re.IGNORECASE)
 _HERS = re.compile(r"\b(?:her|his|him|he|she|they)\b")
+_PUT_OFF = re.compile(r"\b(?:moved|postponed|rescheduled|pushed back|brought forward) to\b")
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
     r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"
@@ -219,11 +220,11 @@ def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> No
         return
     past = is_past(verb.lower()) and verb.lower() not in BASE
     told = _OF_ME.sub(lambda found: _told(found, teller.who.inside), text, count=1)
-    dated = when(retold(told), teller.at, teller.zone, forward=not past)
+    dated = when(retold(told), teller.at, teller.zone, forward=not past or _PUT_OFF.search(text) is not None)
     ahead = dated.since is not None and dated.since > teller.at
     claim = teller.dated(
         dated.text[0].upper() + dated.text[1:],
-        Tense.PAST if past else Tense.FUTURE if ahead else Tense.CURRENT,
+        Tense.FUTURE if ahead else Tense.PAST if past else Tense.CURRENT,
         dated,
     )
     teller.finish(

@@ -17,6 +17,8 @@ from recollect.mine.rules.verbs import is_finite, is_past
 from recollect.mine.rules.when import When, when
 from recollect.model.records import Tense
 
+_ENOUGH = ("hurts", "aches", "itches", "died", "retired", "snores", "stutters", "expired", "broke")
+"""Verbs that say enough alone."""
 _MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d", re.IGNORECASE)
 _OUR_ALL = re.compile(
     r"(?:generation|society|world|planet|species|culture|country|economy|brains?|bodies|ancestors|"
@@ -59,7 +61,7 @@ def possessed(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> 
     noun = " ".join(words[1:at])
     if (
         not at
-        or at + 1 > len(words) - 1
+        or (at + 1 > len(words) - 1 and words[at] not in _ENOUGH)
         or _IDLE_NOUN.match(noun)
         or noun.endswith(" one")
         or _OUR_ALL.match(noun)
@@ -67,7 +69,7 @@ def possessed(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> 
         return
     kin = p.BARE_KIN.match(text)
     met = teller.circle.known.get(kin["kin"].lower()) if kin else None
-    if kin and met and kin.end() <= len(" ".join(words[:at])) and "'s" not in noun:
+    if kin and met and kin.end() <= len(" ".join(words[:at])) and "'s" not in noun and " and " not in noun:
         of_third(teller, met, " ".join(words[at:]), clause, sentence)
         return
     _noun(teller, noun, words[at], " ".join(words[at + 1 :]), clause, sentence)
@@ -76,14 +78,15 @@ def possessed(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> 
 def _noun(teller: Teller, noun: str, verb: str, rest: str, clause: Clause, sentence: Sentence) -> None:
     rest = trimmed(rest)
     if (
-        not rest
+        (not rest and verb not in _ENOUGH)
+        or rest.endswith((" that", " it", " this"))
         or lx.EMPTY_TALK.search(rest)
-        or rest.split(" ")[0].lower() in ("that", "what", "how", "to", "it")
+        or rest.split(" ")[0].lower() in ("that", "what", "how", "it")
     ):
         return
     past = is_past(verb.lower())
     yearly = re.search(r"\b(?:birthday|anniversary)\b", noun) is not None and _MONTH.search(rest) is not None
-    plain = f"{verb} {retold(rest)}"
+    plain = f"{verb} {retold(rest)}".strip()
     dated = when(plain, teller.at, teller.zone, forward=not past)
     if yearly:
         dated = When(None, None, plain)

@@ -78,6 +78,10 @@ _OF_THIS_TALK = re.compile(
     re.IGNORECASE,
 )
 _NO_ONE = re.compile(r"^(?:an?|the) (?:\w+ )?ones?\b|^(?:the )?time$", re.IGNORECASE)
+_FOUND_SO = re.compile(
+    r"(?!(?:it|that|this|the|your|these)\b).+ (?:\w+ing|hard|difficult|easy|stressful|dull|overrated)$",
+    re.IGNORECASE,
+)
 _DATA = re.compile(
     r"(?:an?|the|this|two|some) (?:\w+ )?(?:list|function|array|string|data ?frame|dictionary|class|"
     r"component|query|regex|loop|"
@@ -168,10 +172,7 @@ def _plain(said: Said, dated: bool) -> bool:
     match said.verb:
         case "be":
             return (
-                bool(low)
-                and not low.endswith((" it", " them", " that"))
-                and _IDLE_BEING.match(low) is None
-                and not (said.negated and low.startswith("a ") and " fan " not in low)
+                bool(low) and not low.endswith((" it", " them", " that")) and _IDLE_BEING.match(low) is None
             )
         case "think" | "consider" | "hope" | "want":
             return _intended(said)
@@ -209,6 +210,8 @@ def _intended(said: Said) -> bool:
 
 def _perceived(said: Said, dated: bool) -> bool:
     """Past ones that name something: saw "Dune", found a flat, decided to move."""
+    if said.verb == "find" and said.form == "base" and not said.aux:
+        return _FOUND_SO.match(said.rest) is not None
     if said.form not in ("past", "participle") or said.negated:
         return False
     if said.verb in ("feel", "hear", "remember", "let"):
