@@ -13,6 +13,10 @@ from recollect.mine.rules.statements import Clause, Sentence
 from recollect.mine.rules.telling import Teller, introduce
 from recollect.mine.rules.values import Facet, value
 
+_THERE = re.compile(
+    r"\b(?:(?P<live>live[sd]?|living|moved|grew up|stay\w*)|(?P<work>(?:start|work)\w*(?: as "
+    r"[\w -]{2,40}?)?)) there\b"
+)
 _THING = re.compile(
     r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
 )
@@ -64,9 +68,7 @@ def _pointed(teller: Teller, text: str, corrects: bool) -> str:
     named = re.search(r"\b(?:to|in|at|from) ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", text)
     if named and named[1].lower() not in lx.NOT_NAMES:
         teller.place = named[1]
-    elif teller.place and (
-        there := re.search(r"\b(live[sd]?|moved|grew up)? ?\bthere\b(?! (?:is|are|was|were))", text)
-    ):
-        where = f"{there[1]} in" if there[1] else " at"
+    elif teller.place and (there := _THERE.search(text)):
+        where = f"{there['live']} in" if there["live"] else f"{there['work']} at"
         text = f"{text[: there.start()]}{where} {teller.place}{text[there.end() :]}"
     return text

@@ -34,7 +34,7 @@ def own(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
     if said is None:
         return
     dated = when(said.predicate, teller.at, teller.zone, forward=looks_ahead(said))
-    if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
+    if not is_worth(said, dated.sure) or is_vague(said.rest, being=said.verb == "be"):
         return
     if text[:2] in ("We", "we") and _GROUP.match(said.rest):
         dated = dated._replace(text=dated.text.replace("is a", "is part of a", 1))

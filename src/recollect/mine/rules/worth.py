@@ -107,6 +107,7 @@ _NEEDED = re.compile(
 )
 _THOUGHT = re.compile(r"(?:of|about) (?P<verb>\w+ing)\b")
 _KNOWN = re.compile(r"[A-Z]|how to|a (?:bit|little) (?:of )?[A-Z]|some [A-Z]")
+_PRONOUN = re.compile(r"\b(?:it|them|him|her)\b(?!-)")
 _PRONOUN_OBJECT = re.compile(r"\b(?:it|them|that one|those ones|him|her|he|she|they|there|then)\b")
 
 
@@ -229,6 +230,6 @@ def _perceived(said: Said, dated: bool) -> bool:
     return not re.match(r"(?:that|the|some|how|a lot|your)\b", said.rest) or dated
 
 
-def is_vague(text: str) -> bool:
+def is_vague(text: str, *, being: bool = False) -> bool:
     """Whether a clause points at something that it does not name."""
-    return _PRONOUN_OBJECT.search(text) is not None
+    return (_PRONOUN if being else _PRONOUN_OBJECT).search(text) is not None
