@@ -78,7 +78,8 @@ _COPULA = listed("am is are was were")
 _TRIM = re.compile(
     r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
     r"explain|not|far so)\b.*|"
-    r", so .*|,? or so .*| and [\w ]{0,20}\bI \w+ (?:it|that|them)\b.*| so \w+ing .*|, (?:absolutely |"
+    r", so .*|,? or so (?:they|i|he|she)\b.*| and [\w ]{0,20}\bI \w+ (?:it|that|them)\b.*| so \w+ing .*|, "
+    r"(?:absolutely |"
     r"really )?\w+ed "
     r"it\b.*|"
     r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|"

@@ -38,8 +38,7 @@ plays = _marker(
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
     r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? "
     r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
-    r"|\byou(?:'re| are| will be) (?:the|an?|my) (?!best|great|lifesaver|genius|star|"
-    r"legend|right)"
+    r"|\byou(?:'re| are| will be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ i(?:'m| am|'ll be| will be)\b"
     r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|"
     r"in a)\b",
 )
