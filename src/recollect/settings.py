@@ -106,6 +106,8 @@ class Settings:
     pii: str = "redact"
     """What mining does with e-mail addresses, card numbers, passwords and the like: `off` nothing, `tag` says
     so, `redact` writes the kind in place of it, `drop` leaves the memory out. Turns stay as they are."""
+    mined_salience: float = 0.2
+    """How much a mined memory or entity matters before it is said again; one that was saved outright, 0.5."""
     same_similarity: float = 0.9
     """From which similarity on a mined memory may be one that is known, in other words."""
     same_name: float = 0.75
@@ -151,6 +153,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "implied_confidence": (0, 1),
     "inferred_confidence": (0, 1),
     "uncertain_confidence": (0, 1),
+    "mined_salience": (0, 1),
     "same_similarity": (0, 1),
     "same_name": (0, 1),
     "mine_quiet_seconds": (0, 86_400),

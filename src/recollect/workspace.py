@@ -81,14 +81,16 @@ class Workspace:
         return self.store.apply(changes, self.space)
 
     def entity(self, name: str) -> Entity:
-        """The entity of this id, or that is called so in this scope; `NotFound` when nobody is."""
+        """The entity of this id, or that is called so; `NotFound` when nobody is."""
         for found in self.store.get(Entity, [name]):
             return found
         keyed = self.store.linking("keys", [name_key(self.store.secret(), name)])
         called = [*self.store.find(Entity, {"name": name}), *self.store.get(Entity, list(keyed))]
+        if not called:  # one without keys
+            known = self.store.find(Entity)
+            called = [e for e in known if folded(name) in map(folded, (e.name, *e.aliases))]
         for entity in sorted(called, key=lambda e: (e.name != name, folded(e.name) != folded(name), e.id)):
-            if entity.channel in self.scope.channels:
-                return entity
+            return entity
         raise NotFound(f"Nothing is known of {name!r}.")
 
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:

@@ -154,7 +154,7 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
     found = {*view.linking("keys", sorted(wanted))}
     by_name = view.find(Entity, {"name": list(dict.fromkeys((*names, *spoken)))}) if wanted else ()
     found |= {entity.id for entity in by_name}  # made before entities had keys
-    known = [e for e in view.get(Entity, sorted(found)) if e.channel in work.scope.channels]
+    known = view.get(Entity, sorted(found))  # whatever the channel: it is the same person
 
     def new(name: str) -> Entity:
         person = "person" if name == USER else "thing"
@@ -164,6 +164,7 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
             type=person,
             first_seen=work.clock.now(),
             channel=work.scope.channel,
+            salience=work.settings.mined_salience,
         )
 
     return cast(mentions, names, known, new, key, work.settings.same_name)
@@ -210,6 +211,7 @@ def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[s
             channel=work.scope.channel,
             agent=work.scope.agent,
             confidence=levels[claim.certainty],
+            salience=work.settings.mined_salience,
             tense=claim.tense,
             origin=extraction.way,
             slot=slot,

@@ -5,8 +5,6 @@ give out the same number conflict, because both expect that nothing is there; th
 Whoever mines a conversation has to expect it as it was read, so that no two place the same turns.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
@@ -16,6 +14,7 @@ from recollect.model.changes import Change, Expect, Put
 from recollect.model.places import LONGEST_CLOSET, beginnings, closet_place
 from recollect.model.records import Closet, Turn
 from recollect.ports.store import UserView
+from recollect.text.names import folded
 
 UNTITLED = "Conversation"
 """The title of turns of which no topic is known."""
@@ -25,9 +24,6 @@ OWN_SLUG = "_user"  # no name has it: in a slug nothing but letters and digits i
 WING_TYPES = ("person", "project", "topic", "agent")
 LONGEST = 120
 """Characters of a title or a subject."""
-
-_ARTICLES = frozenset(("a", "an", "the"))
-_ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 class Named(Protocol):
@@ -84,11 +80,7 @@ _OWN_SUBJECT = _Subject(OWN, "person", (OWN_SLUG,))
 
 def slug(name: str) -> str:
     """The name as wings are told apart by it: no case, accents, punctuation or leading article."""
-    folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", name.casefold()))
-    kept = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in folded).split()
-    if len(kept) > 1 and kept[0] in _ARTICLES:
-        kept = kept[1:]
-    return "-".join(kept) or "-".join(folded.split())
+    return "-".join(folded(name).split()) or "-".join(name.casefold().split())
 
 
 def read_palace(view: UserView, window: Window, topics: Sequence[Topic], subjects: Sequence[Named]) -> Palace:

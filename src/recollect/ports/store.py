@@ -129,6 +129,11 @@ class UserView(Protocol):
         turns it cites, `about` the entities, `keys` what an entity is known by."""
         ...
 
+    def rooms(self, turns: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+        """For each turn, given by its conversation and index, that has a place in the palace: its wing and
+        room. Asked by every recall, so it reads nothing else."""
+        ...
+
     def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
         """Conversations with turns past what was mined, those that wait longest first; with `now` only
         those that may be mined by then."""

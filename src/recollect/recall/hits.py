@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.model.places import beginnings, pointer
+from recollect.model.places import Pointer
 from recollect.model.recollection import Hit, LeftOut
-from recollect.model.records import BY_KIND, Closet, Entity, MemoryRecord, Record, Turn, searchable_text
+from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn, searchable_text
 from recollect.ports.store import UserView
 from recollect.recall.evidence import Evidence, overtaken
 from recollect.recall.fuse import Fused
@@ -49,17 +49,9 @@ def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> l
     turns |= {turn.id: turn for turn in view.get(Turn, behind)} if behind else {}
     if not turns:
         return found
-    talks = list({turn.conversation for turn in turns.values()})
-    where = {"conversation": talks, **beginnings(turn.index for turn in turns.values())}
-    closets: dict[str | None, list[Closet]] = {}
-    for closet in view.find(Closet, where, order="conversation"):
-        closets.setdefault(closet.conversation, []).append(closet)
-    pointers = {
-        turn.id: pointer(closet, turn.index)
-        for turn in turns.values()
-        for closet in closets.get(turn.conversation, ())
-        if closet.first <= turn.index <= closet.last
-    }
+    places = {turn.id: (turn.conversation, turn.index) for turn in turns.values()}
+    rooms = view.rooms(list(places.values()))
+    pointers = {id: str(Pointer(*rooms[at], at[1] + 1)) for id, at in places.items() if at in rooms}
     newest = [next((id for id in reversed(hit.sources) if id in pointers), "") for hit in found]
     return [replace(hit, citation=pointers[id]) if id else hit for hit, id in zip(found, newest, strict=True)]
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from heapq import merge
 from itertools import islice, takewhile
 
-from recollect.errors import NotFound
 from recollect.limits import check_text, check_time, check_whole
 from recollect.model.recollection import Event
 from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Role, Turn
@@ -31,19 +30,9 @@ def timeline(
     first = _START if since is None else check_time("since", since)
     last = _END if until is None else check_time("until", until)
     then = None if as_of is None else check_time("as_of", as_of)
-    events = _everything(work, then) if entity is None else iter(_about(work, _entity(work, entity), then))
+    events = _everything(work, then) if entity is None else iter(_about(work, work.entity(entity), then))
     inside = (event for event in events if first <= event.at < last)
     return list(islice(inside, limit))
-
-
-def _entity(work: Workspace, name: str) -> Entity:
-    for found in (*work.store.get(Entity, [name]), *work.store.find(Entity, {"name": name}, limit=1)):
-        return found
-    wanted = name.casefold()
-    for entity in work.store.find(Entity):
-        if wanted in (entity.name.casefold(), *(alias.casefold() for alias in entity.aliases)):
-            return entity
-    raise NotFound(f"Nothing is known of {name!r}.")
 
 
 def _everything(work: Workspace, then: datetime | None) -> Iterator[Event]:

@@ -10,6 +10,7 @@ from recollect.errors import Invalid, NotFound
 from recollect.model.changes import Put, Remove
 from recollect.model.records import (
     RECORD_TYPES,
+    Closet,
     Conversation,
     Fact,
     Goal,
@@ -49,6 +50,25 @@ class ReadingContract(StoreSuite):
         assert len(alice.linking("sources", [f"t-{name}" for name in names])) == MANY
         alice.apply([Remove("fact", tuple(names[1:]))])
         assert ids(list(alice.find(Fact))) == names[:1]
+
+    def test_rooms_of_turns(self, alice: UserStore, bob: UserStore) -> None:
+        at: dict[str, Any] = {"number": 1, "at": START}
+        alice.apply(
+            [
+                Put(Closet(id="1", wing=1, room=2, conversation="c", first=0, last=4, **at)),
+                Put(Closet(id="2", wing=3, room=4, conversation="c", first=500, last=509, **at)),
+                Put(Closet(id="3", wing=5, room=6, conversation="d", first=500, last=500, **at)),
+                Put(Closet(id="4", wing=7, room=8, **at)),
+            ]
+        )
+        bob.apply([Put(Closet(id="1", wing=9, room=9, conversation="c", first=0, last=9, **at))])
+        assert alice.rooms([("c", 0), ("c", 4), ("c", 5), ("e", 0)]) == {("c", 0): (1, 2), ("c", 4): (1, 2)}
+        far = [("c", 509), ("d", 500), ("d", 501), ("c", 1)]
+        assert alice.rooms(far) == {("c", 509): (3, 4), ("d", 500): (5, 6), ("c", 1): (1, 2)}
+        assert alice.rooms([("d", 500)]) == {("d", 500): (5, 6)}
+        many = [("c", index) for index in range(5000)]
+        assert len(alice.rooms(many)) == 15
+        assert alice.rooms([]) == {}
 
     @pytest.mark.parametrize("descending", [False, True])
     @pytest.mark.parametrize("order", ["id", "at", "content", "role"])

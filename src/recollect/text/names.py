@@ -4,16 +4,18 @@ import hmac
 import re
 import unicodedata
 
-_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)")
-_OTHER = re.compile(r"[^\w$€£%+#@]+")
+_ARTICLE = re.compile(r"^(?:the|a|an) +(?=\S)")
 _POSSESSIVE = re.compile(r"['’]s\b")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_KEPT = frozenset("$€£%+#@")
+"""What tells prices and C++ from others, beside letters, digits and the marks that scripts need."""
 
 
 def folded(name: str) -> str:
     """The name without what does not tell it from another: case, accents, an article, punctuation."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
-    return _ARTICLE.sub("", _OTHER.sub(" ", _POSSESSIVE.sub("", plain)).strip())
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", _POSSESSIVE.sub("", name.casefold())))
+    told = "".join(c if c in _KEPT or unicodedata.category(c)[0] in "LNM" else " " for c in plain)
+    return _ARTICLE.sub("", " ".join(told.split()))
 
 
 def name_key(secret: bytes, name: str) -> str:

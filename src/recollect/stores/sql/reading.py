@@ -7,10 +7,11 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, bindparam, or_, select
 
+from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record, searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
-from recollect.stores.sql.codec import encode_fields, encode_time, from_row, link_fields
+from recollect.stores.sql.codec import decode_text, encode_fields, encode_time, from_row, link_fields
 from recollect.stores.sql.rows import UserRows, own_select
 
 R = TypeVar("R", bound=Record)
@@ -95,6 +96,32 @@ def linking(rows: UserRows, link: str, targets: Sequence[str]) -> dict[str, tupl
 def may_be_mined(now: datetime) -> ColumnElement[bool]:
     after = schema.conversations.c.mining_after
     return or_(after.is_(None), after <= encode_time(now))
+
+
+_PLACES = own_select(
+    schema.closets, *(schema.closets.c[n] for n in ("conversation", "first", "last", "wing", "room"))
+)
+_PLACES_NEAR = _PLACES.where(schema.closets.c.first.in_(bindparam("beginnings", expanding=True)))
+
+
+def rooms(rows: UserRows, turns: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+    """The wing and room of each of the turns that has a place."""
+    talks = list({conversation for conversation, _ in turns})
+    near = beginnings(index for _, index in turns)
+    closets: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows.all_in(
+        _PLACES_NEAR if near else _PLACES,
+        schema.closets.c.conversation,
+        talks,
+        **({"beginnings": near["first"]} if near else {}),
+    ):
+        closets.setdefault(decode_text(row["conversation"]), []).append(row)
+    return {
+        (conversation, index): (row["wing"], row["room"])
+        for conversation, index in turns
+        for row in closets.get(conversation, ())
+        if row["first"] <= index <= row["last"]
+    }
 
 
 def texts(rows: UserRows, chunks: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -29,6 +29,7 @@ from recollect.stores.sql.reading import (
     of_kind,
     ordered,
     records,
+    rooms,
     space_id,
     texts,
 )
@@ -178,6 +179,11 @@ class SqlUserStore:
     def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:
         with self._backend.read(self._user) as connection:
             return linking(UserRows(connection, self._user), link, targets)
+
+    @only_reads
+    def rooms(self, turns: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+        with self._backend.read(self._user) as connection:
+            return rooms(UserRows(connection, self._user), turns)
 
     @only_reads
     def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
