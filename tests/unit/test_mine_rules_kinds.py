@@ -31,6 +31,7 @@ def test_a_wish_about_answers_is_a_lesson(said: str, lesson: str) -> None:
     ("said", "lesson"),
     [
         ("That was too long.", "The user found the answer too long."),
+        ("Could you stop apologising?", "The user wants the assistant to stop apologising."),
         ("I asked you to fix the bug, not to rewrite it", "fix the bug, not to rewrite it"),
         (
             "Don't touch code I haven't mentioned.",

@@ -42,6 +42,24 @@ _FAVOURITE = re.compile(r"(?:all-time )?favou?rite ")
 _MARITAL = ("married", "single", "divorced", "engaged")
 
 
+AS_A = re.compile(
+    rf"(?:[Ss]peaking )?(?:[Aa]s|[Bb]eing) (?:(?P<what>an? (?:[\w-]+ "
+    rf")?(?:{'|'.join(sorted(lx.JOBS | lx.DIETS))}|mum|mom|dad|mother|"
+    rf"father|parent|diabetic|widower?|foreigner|expat|immigrant|veteran)(?: of \w+)?)|someone with "
+    rf"(?P<having>[\w -]{{2,40}}?))"
+    rf"(?:,| (?=I\b|my\b|we\b))(?! I want to)"
+)
+"""What somebody says they are on the way to something else."""
+
+
+def as_a(what: str) -> Facet:
+    return (
+        _being_now(what, False)
+        if what.rsplit(" ", maxsplit=1)[-1] not in lx.DIETS
+        else Facet("diet", what.rsplit(" ", maxsplit=1)[-1])
+    )
+
+
 def being(said: Said) -> Facet:
     """Of "I am…"."""
     rest, no = said.rest, said.negated
@@ -56,7 +74,8 @@ def being(said: Said) -> Facet:
             return place("birthplace", found["what"])
         when = "birth year" if found["how"] == "in" else "birthday"
         return Facet(when, found["what"].lower()[:VALUE_LIMIT], True)
-    return NONE if said.aux == "was" or said.form == "past" else _being_now(rest, no)
+    past = said.aux in ("was", "used", "had", "did") or said.form == "past"
+    return NONE if past else _being_now(rest, no)
 
 
 def _being_now(rest: str, no: bool) -> Facet:

@@ -13,6 +13,7 @@ JOINT = re.compile(
     r"(?=(?:I|my|we|our|she|he|his|her|they|it)\b(?! and I\b)|(?:I|we|she|he|it|they)')"
     r"|,?\s+(?:and\s+)(?=[A-Z][a-z]+ (?:is|isn't|can't|doesn't|has|lives|works|loves|likes|hates|never)\b)"
     r"|,\s+(?=[a-z][a-z ]{2,40} (?:is|are|makes?) (?:much |more |so |really |not )*(?:my|me)\b)"
+    r"|,\s+(?=(?:hate|love|prefer|can't stand|don't like) )"
     r"|,\s+(?:since|while|as)\s+(?=(?:I|my|we|our|he|she|they|it|the)\b)"
     r"|,?\s+(?:because|although|though|even though|whereas|which is why)\s+"
     r"(?=(?:I|my|we|our|he|she|they|it|the)\b)"
@@ -41,6 +42,7 @@ _WITH = re.compile(
     r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|"
     r"[A-Z][a-z]+) and I (?=[a-z])"
 )
+_ME_AND = re.compile(r"^[Mm]e and ((?:my|our) [a-z-]+(?: [A-Z][\w-]+)?|[A-Z][a-z]+) (?=[a-z])")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
 _SURELY_VERBS = listed(
     "hate love like want need have live own prefer enjoy teach speak went bought got made took"
@@ -52,23 +54,34 @@ _PRESENT = listed(
     "want need love like hate live work have would was wear play speak teach own drive study go run"
 )
 _WITHOUT_BE = re.compile(
-    r"(?:currently |originally |now )?(?:(?:not (?:really )?)?(?:an? )?(?:big |huge |massive )?(fan) of|"
-    r"(born)|(living) in|(based) in|"
-    r"(allergic) to|(originally) from|(married)|(working) (?:at|as|for)|(working) from) ",
+    r"(?:currently |originally |now |still |recently )?(?:(?:not (?:really )?)?(?:an? )?(?:big |huge |"
+    r"massive )?"
+    r"(fan) of|(born)|(living) (?:in|with)|(based) in|(allergic) to|(originally) from|(married)|"
+    r"(working) (?:at|as|for|on|from)|(divorced)|(between) (?:jobs|flats)|(selling))(?: |$)",
     re.IGNORECASE,
 )
 _WITHOUT_I = re.compile(
-    r"(?:work (?:at|as|in|for|nights|shifts|part|full)|live in|play (?:in|the)|study at) ", re.IGNORECASE
+    r"(?:work (?:at|as|in|for|nights|shifts|part|full)|live in|play (?:in|the)|study at|"
+    r"can't (?:eat|have|drink|swim|drive|stand|cook)|don't (?:eat|drink|own|have|smoke|like|drive)|"
+    r"(?:love|hate|prefer|adore|enjoy)(?! (?:the|it|this|that|your|how|when|you|to)\b)|"
+    r"used to (?:be|live|work|have|play|run|own|smoke|drink)|still (?:have|live|work)) ",
+    re.IGNORECASE,
 )
 _PARENT = re.compile(
     r"(?:mum|mom|dad|grandma|grandpa|granny|nana)(?:'s| [a-z]+s| is| was| has| [a-z]+ed)\b", re.IGNORECASE
 )
-_ELLIPTIC_ING = listed("starting moving flying going leaving planning thinking visiting hosting getting")
+_ELLIPTIC_ING = listed(
+    "starting moving flying going leaving planning thinking visiting hosting getting meeting taking "
+    "having seeing picking driving heading attending"
+)
 _COPULA = listed("am is are was were")
 _TRIM = re.compile(
     r"(?:,? (?:so|and so) (?:no|this|that|these|those|the|still|please|now|train|any|there|gardening|it|"
     r"explain|not|far so)\b.*|"
-    r", so .*| so \w+ing .*|, (?:absolutely |really )?\w+ed it\b.*|"
+    r", so .*|,? or so (?:they|i|he|she)\b.*| and [\w ]{0,20}\bI \w+ (?:it|that|them)\b.*| so \w+ing .*|, "
+    r"(?:absolutely |"
+    r"really )?\w+ed "
+    r"it\b.*|"
     r",? (?:and|but) (?:it|that|they|there|the people|honestly|only now|maybe|their|this|these|those|you|"
     r"please|now|"
     r"then)(?:'s|'ve)?\b .*|, (?:it|that|they|there|these|you|please|maybe|best|first time|by the way|"
@@ -82,6 +95,8 @@ _TRIM = re.compile(
 
 def turned(sentence: str) -> str:
     """With what is said of the time behind what is said: "Last week I met Ann" as "I met Ann last week"."""
+    if sentence.startswith(("Me and ", "me and ")):
+        sentence = _ME_AND.sub(r"\1 and I ", sentence)
     if " and I " in sentence:
         sentence = _together(sentence)
     found = _TIME_FIRST.match(sentence)

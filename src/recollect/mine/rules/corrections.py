@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from recollect.mine.rules.lexicon import NOT_NAMES
+
 _AMOUNT = (
     r"(?:[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d)(?:k\b| ?(?:million|thousand)\b)?|\b\d[\d,.]* ?(?:euros?|dollars?|"
     r"pounds?|kilos?|kg|km|miles|"
@@ -18,17 +20,26 @@ _DAY = (
 )
 _NUMBER = r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
 _NAME = r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+(?: [A-Z][\w-]+)*"
+_DIET = r"\b(?:vegan|vegetarian|pescatarian)s?\b"
 _KINDS = tuple(
-    re.compile(kind, 0 if kind == _NAME else re.IGNORECASE) for kind in (_AMOUNT, _TIME, _DAY, _NUMBER, _NAME)
+    re.compile(kind, 0 if kind == _NAME else re.IGNORECASE)
+    for kind in (_AMOUNT, _TIME, _DAY, _NUMBER, _DIET, _NAME)
 )
 _NEW = re.compile(
-    r"(?:(?:it|that)(?:'s| is| was| should be| will be)|(?:i )?mean(?:t)?|i should have said|make (?:that|"
+    r"(?:(?:it|that) (?:was|has been|got|is) (?:moved|changed|postponed|pushed|rescheduled) to|"
+    r"(?:it|that)(?:'s| is| was| should be| will be)|(?:i )?mean(?:t)?|i should have said|make (?:that|"
     r"it)|should be|on|in|at)?\s*"
     r"(?P<new>(?:[^,]|(?<=\d),(?=\d)){1,40}?)(?:(?:,| and)? not (?:on |in |at )?(?P<old>(?:[^,]|"
     r"(?<=\d),(?=\d)){1,40})| instead(?: of "
     r"(?P<older>[^,]{1,40}))?)?$",
     re.IGNORECASE,
 )
+
+
+def _counted(new: str) -> re.Pattern[str] | None:
+    """Of "four kids": any number of kids."""
+    found = re.fullmatch(rf"(?:{_NUMBER}) (?P<noun>[a-z]+)", new, re.IGNORECASE)
+    return re.compile(rf"(?:{_NUMBER}) {found['noun']}\b", re.IGNORECASE) if found else None
 
 
 class Corrected(NamedTuple):
@@ -44,8 +55,8 @@ def corrected(text: str, told: Iterable[str]) -> Corrected | None:
         return None
     new = re.sub(r"^(?:on|in|at|for) ", "", found["new"].strip())
     old = found["old"] or found["older"]
-    kind = next((kind for kind in _KINDS if kind.fullmatch(f"x {new}", 2)), None)
-    if kind is None:
+    kind = next((kind for kind in _KINDS if kind.fullmatch(f"x {new}", 2)), None) or _counted(new)
+    if kind is None or (kind.pattern == _NAME and new.lower() in NOT_NAMES):
         return None
     for clause in reversed(list(told)):
         if old and old in clause and new not in clause:

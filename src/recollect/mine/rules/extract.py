@@ -5,6 +5,7 @@ from recollect.mine.rules.episodes import episode
 from recollect.mine.rules.feedback import feedback
 from recollect.mine.rules.found import Found
 from recollect.mine.rules.grammar import Person
+from recollect.mine.rules.hearing import hear
 from recollect.mine.rules.howto import WORKED, answered_steps, own_steps
 from recollect.mine.rules.people import Circle
 from recollect.mine.rules.statements import plays, read, statements, stops_playing
@@ -67,7 +68,7 @@ class _Listener:
             self.found.claim(steps)
         for sentence in statements(told):
             for clause in sentence.clauses:
-                teller.hear(clause, sentence)
+                hear(teller, clause, sentence)
 
     def forget(self) -> None:
         """What was found so far explains what follows, and is not to be found again."""

@@ -114,7 +114,10 @@ def _leaving(said: Said) -> Facet:
         return employer(found["where"], left=True)
     if said.verb == "leave" or (said.verb == "stop" and said.rest.split(" ")[0] not in _GIVEN_UP):
         return NONE
-    return Facet(_GIVEN_UP.get(said.rest.split(" ")[0], "does"), value(said.rest), denies=True)
+    given_up = said.rest.split(" ")[0]
+    if not given_up.endswith("ing"):
+        return NONE
+    return Facet(_GIVEN_UP.get(given_up, "does"), value(said.rest), denies=True)
 
 
 def _having(said: Said) -> Facet:

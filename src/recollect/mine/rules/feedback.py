@@ -10,7 +10,18 @@ from recollect.mine.rules.statements import LENGTH_LIMIT, Told
 _I = re.IGNORECASE
 _WISH_HINTS = (
     *("concise", "brief", "succinct", "short", "verbose", "wordy", "detail", "thorough", "longer", "bullet"),
-    *("emoji", "simpler", "plain", "technical", "jargon", "always", "from now on", " in "),
+    *(
+        "emoji",
+        "simpler",
+        "plain",
+        "technical",
+        "jargon",
+        "always",
+        "from now on",
+        " in ",
+        "when you",
+        "when you",
+    ),
 )
 _JUDGED_HINTS = (
     *(
@@ -26,7 +37,22 @@ _JUDGED_HINTS = (
         "from now on",
         "future",
     ),
-    *("going forward", "please", "what i ", "love", "liked", "helped", "was ", "is ", "made ", "worked"),
+    *(
+        "format",
+        "length",
+        "style",
+        "tone",
+        "going forward",
+        "please",
+        "what i ",
+        "love",
+        "liked",
+        "helped",
+        "was ",
+        "is ",
+        "made ",
+        "worked",
+    ),
 )
 """Letters without which no pattern of the kind need be looked for."""
 _SENTENCES = 8
@@ -105,10 +131,19 @@ _WISHES = (
     ),
 )
 _LANGUAGE = re.compile(
-    r"\b(?:answer|reply|respond|write|speak|talk)(?: to me)? (?:only |always )?in (?P<what>English|French|"
+    r"\b(?i:answer|reply|respond|write|speak|talk)(?: to me)? (?:only |always )?in (?P<what>English|French|"
     r"German|"
     r"Spanish|Italian|Portuguese|Dutch|Polish|Swedish|Japanese|Chinese|Korean|Russian|Arabic|Hindi|"
     r"Turkish)\b(?! (?:and|or) )"
+)
+_WHEN_YOU = re.compile(
+    r"i (?:really )?(?P<no>hate |don't like |can't stand )?(?:like |love |prefer )?(?:it )?when you "
+    r"(?P<what>(?!said|say|are|were)"
+    r"[a-z]+ [^?]{3,120})$",
+    _I,
+)
+_STOP = re.compile(
+    r"(?:please,? |(?:can|could|would|will) you (?:please )?)*stop (?P<what>[a-z]+ing\b[^?]{0,120})", _I
 )
 _STANDING = re.compile(
     r"(?:please |can you |could you )*(?:always|from now on,?) (?P<what>(?:use|give|show|cite|include|"
@@ -158,7 +193,8 @@ _ALWAYS = re.compile(
     _I,
 )
 _PRAISED = re.compile(
-    r"\b(?:exactly|just) what i (?:needed|wanted|was looking for)\b[^.?]{0,120}|\b(?:the|that|your) "
+    r"\b(?:this|that|perfect) (?:format|length|style|level of detail|tone)\b[^.?]{0,60}|\b(?:exactly|"
+    r"just) what i (?:needed|wanted|was looking for)\b[^.?]{0,120}|\b(?:the|that|your) "
     r"(?P<what>table|list|"
     r"summary|breakdown|format|diagram|examples?|step-by-step|analogy|comparison|outline|explanation|chart|"
     r"structure|short version) (?:helped|was (?:great|perfect|helpful|clear)|is (?:great|perfect|clear)|made "
@@ -208,6 +244,9 @@ def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
     for wish in _WISHES:
         if wish.pattern.search(sentence):
             return wish.content.format(user=user), wish.attribute, wish.value
+    if found := _WHEN_YOU.match(sentence):
+        likes = "does not like" if found["no"] else "likes"
+        return f"{user} {likes} the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _STANDING.match(sentence):
         return f"{user} wants the assistant to always {_to_assistant(found['what'])}.", "", ""
     if found := _LANGUAGE.search(sentence):
@@ -217,16 +256,20 @@ def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
 
 def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
     """What was wrong with the answer before, or right."""
-    if sentence.endswith("?"):
+    if sentence.endswith("?") and not _STOP.match(sentence):
         return None
     if (found := _TOO.match(sentence)) and not re.search(
         r"\btoo (?:much|many) (?:work|money|time)\b", sentence
     ):
-        return f"{user} found the answer too {retold(found['how'] + found['rest']).strip()}.", "", ""
+        what = retold(found["how"] + found["rest"]).split(",")[0].strip()
+        had = " had" if what.startswith(("many", "much")) else ""
+        return f"{user} found the answer{had} too {what}.", "", ""
     if found := _ASKED.search(sentence):
         return f"{user} had asked the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _WRONG.search(sentence):
         return f"{user} said of the answer: {_to_assistant(found.group())}.", "", ""
+    if found := _STOP.match(sentence):
+        return f"{user} wants the assistant to stop {_to_assistant(found['what'])}.", "", ""
     if found := _DONT.match(sentence):
         return f"{user} does not want the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _ALWAYS.match(sentence):
@@ -241,4 +284,4 @@ def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
 def _to_assistant(text: str) -> str:
     """With the speaker as they and whom they speak to as the assistant."""
     text = re.sub(r"\byour\b", "its", text.strip(" .!,")[:_LONGEST])
-    return re.sub(r"\byou(?:'ve|'re)?\b", "it", retold(text))
+    return re.sub(r"\b[Yy]ou(?:'ve|'re)?\b", "it", retold(text))

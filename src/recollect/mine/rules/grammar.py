@@ -208,7 +208,9 @@ class _Reader:
         written = self.words[self.at]
         rest = " ".join(self.words[self.at + 1 :])
         base, form = v.lemma(word), "base"
-        if self.aux in ("am", "was") and (word in _STATES or not (v.is_ing(word) or v.is_participle(word))):
+        if self.aux in ("am", "was") and (
+            word in _STATES or "-" in word or not (v.is_ing(word) or v.is_participle(word))
+        ):
             # "I'm a nurse": what was read as helping is the verb itself
             base, form, rest = "be", "base", " ".join(self.words[self.at :])
             predicate = " ".join(self.out)
@@ -230,6 +232,8 @@ class _Reader:
             written = written.rstrip(",")
             base = "be" if word in ("am", "are") else word
             written = v.third(written.lower())
+        if base == "be" and rest.startswith(("not ", "never ", "no longer ")):
+            self.negated = True
         if word == "were" and not self.aux:
             written = "was"
         return self._said(base, form, rest, " ".join((*self.out, written)))

@@ -61,7 +61,7 @@ def own_steps(text: str, turn: str, owner: str) -> Claim | None:
             r"(?:i|we|you|it|the|my|he|she|they|there|what|how|is|are|can|could|would)\b", found["steps"], _I
         ):
             continue
-        first = re.sub(r"\W.*", "", found["steps"].lower())
+        first = re.sub(r"\W.*", "", re.sub(r"^(?:always|please|just|never) ", "", found["steps"].lower()))
         several = _FIRST_THEN.search(found["steps"]) or " and " in found["steps"]
         if (
             first in _IMPERATIVES

@@ -83,7 +83,10 @@ PLACES = listed(
 )
 
 NOT_NAMES = listed(
-    "i i'm i've i'd i'll my the a an and but or so if when where what who how why this that these those "
+    "greek swiss czech thai polish danish swedish norwegian finnish irish scottish welsh turkish jewish "
+    "muslim "
+    "christian catholic hindu buddhist protestant i i'm i've i'd i'll my the a an and but or so if when "
+    "where what who how why this that these those "
     "it its he she they we you your our his her their is are was were be do does did have has had not "
     "no yes ok okay please thanks hi hello hey monday tuesday wednesday thursday friday saturday sunday "
     "january february march april may june july august september october november december christmas "

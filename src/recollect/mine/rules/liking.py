@@ -15,7 +15,9 @@ class Taste(NamedTuple):
 
 _BUT_NOT = re.compile(r"(?P<yes>.+?),? but (?:not|never) (?P<no>.+)$")
 _AND = re.compile(r", and |, or |, | and | or ")
-_NOT_A_LIST = re.compile(r"\b(?:to|the|my|at|for|over|than|with|when|who|that|it)\b")
+_NOT_A_LIST = re.compile(
+    r"\b(?:always|never|have|do|not|is|are|since|except|to|the|my|at|for|over|than|with|when|who|that|it)\b"
+)
 _MY_THING = re.compile(
     r"(?P<what>[\w' -]{3,60}?) (?:(?:is|are|was)(?P<no>n't| not)? (?:really |so |much |more |just |"
     r"definitely )*(?:my (?:thing|jam|"

@@ -28,14 +28,17 @@ injects = _marker(
     r"everything\b|\b(?:full|root|admin\w*|superuser) (?:access|rights|privileges)\b|\bsystem override\b",
 )
 plays = _marker(
-    "role|pretend|practi|interview|i play|play |act |in character|s play|you are|you're|you will be|be my|"
+    "be my |answer as|respond as|talk like|speak like|d&d|my character|role|pretend|practi|interview|i "
+    "play|play |act |in character|s play|you are|you're|you will be|be my|"
     "play my|i'll be|i will be|"
     "i'll play",
+    r"\bbe my (?:\w+ ){1,2}?(?:teacher|tutor|coach|therapist|boss|doctor|interviewer|girlfriend|boyfriend|"
+    r"guide)\b|"
+    r"\b(?:answer|respond|reply|talk|speak) (?:as|like) [A-Z][a-z]|\bd&d\b|\bmy character(?:'s)? \w+|"
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
     r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? "
     r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
-    r"|\byou(?:'re| are| will be) (?:the|an?|my) (?!best|great|lifesaver|genius|star|"
-    r"legend|right)"
+    r"|\byou(?:'re| are| will be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ i(?:'m| am|'ll be| will be)\b"
     r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|"
     r"in a)\b",
 )
@@ -58,20 +61,26 @@ _WRITING = (
     r"invitation|proposal|memo|vows?)"
 )
 writes = _marker(
-    "write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|word|style "
+    "lyrics|write|draft|compose|create|generate|make up|invent|come up|tell me|give me|help me|craft|word|"
+    "style "
     "of|voice of|"
     "first|story|novel|sitcom|screenplay|game|play|campaign|need |continue|finish|prepare",
     rf"\b(?:write|draft|compose|craft|word)\b(?! down)[^.?!]{{0,60}}\b(?:{_TALE}|{_WRITING})s?\b"
     rf"|\b(?:create|generate|make up|invent|come up with|tell me|give me|help me|prepare|continue|"
     rf"finish)\b[^.?!]{{0,40}}"
     rf"\b{_TALE}s?\b"
-    rf"|\bneed (?:an? |some |the |me )?(?:\w+ )?{_TALE}\b"
+    rf"|\blyrics\b[^.?!]{{0,20}}\bfor\b|\bneed (?:an? |some |the |me )?(?:\w+ )?{_TALE}\b"
     rf"|\bin the (?:style|voice) of\b|\bfirst[- ]person\b"
     rf"|\b(?:for|in) (?:a|my|the) (?:story|novel|sitcom|screenplay|game|play|character|campaign)\b",
 )
 hands_over = _marker(
-    "translate|proof|phrase|reword|summari|transcribe|correct my|check my|grammar",
-    r"\b(?:translate|proof-?read|paraphrase|rephrase|reword|summari[sz]e|transcribe|correct my|check my "
+    "improve|polish|edit|fix|following|wrong with|review|rewrite|translate|proof|phrase|reword|summari|"
+    "transcribe|correct my|check my|grammar",
+    r"\b(?:improve|polish|edit|fix|check|review|correct|rewrite) (?:this|the following|my) (?:\w+ "
+    r")?(?:bio|text|sentence|"
+    r"essay|paragraph|e-?mail|letter|message|story|draft|writing|grammar|cv|resume|profile)\b|"
+    r"\bwrong with (?:this|my) (?:sentence|text|paragraph)\b|\bthe following text\b|\b(?:translate|"
+    r"proof-?read|paraphrase|rephrase|reword|summari[sz]e|transcribe|correct my|check my "
     r"(?:grammar|"
     r"english|spelling|writing))\b",
 )
@@ -92,14 +101,15 @@ PASTED = re.compile(
     _I,
 )
 mocks = _marker(
-    "and i'm|i love|yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of money|queen|king of|pope|sarcas|"
+    "and i'm|i love|yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of |obviously|queen|king of|pope|sarcas|"
     "because clearly|"
     "because obviously|"
     "just love|what i needed|🙄",
     r"\b(?:yeah|sure|right|ok),? and i'm\b|\b(?:sure|great|yay|wonderful),? .{0,20}\bi (?:just |so "
     r")?love\b|\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
     r"fantastic)\b,"
-    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of money\b|\bi'm the "
+    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of (?:money|glass|gold|"
+    r"steel)\b|\bbecause i'm .{2,40}\bobviously\b|\bi'm the "
     r"(?:queen|king|pope|emperor|president)\b|\bsarcas\w+|"
     r"\bbecause "
     r"(?:clearly|obviously) i\b|\bi just LOVE\b|\bjust what i needed\b|🙄",
@@ -132,7 +142,8 @@ TAG = re.compile(
 SUPPOSES = re.compile(
     r"(?:(?:and|but|so|ok|okay|well|now|or|also|then|even)[, ]+)?(?:if|unless|suppose|supposing|imagine|"
     r"assume|assuming|"
-    r"let's (?:say|assume|imagine|pretend)|say i|what if|were i|had i|in case|provided|hypothetically|for "
+    r"let's (?:say|assume|imagine|pretend)|say i|what if|were i|had i|in case|provided|hypothetically|in "
+    r"theory|picture this|visuali[sz]e|for "
     r"the sake of argument|"
     r"would be|"
     r"wouldn't it|i wish|i'd wish|wish i|if only|in an ideal world|in a dream|in my dream)\b",
@@ -140,7 +151,8 @@ SUPPOSES = re.compile(
 )
 WITH_IF = re.compile(r"\b(?:if|whether|unless|as though|in case|as long as|provided)\b", _I)
 REPORTS = re.compile(
-    r"\b(?:said|says|told|tells|asked|asks|wrote|writes|replied|thinks|claims|claimed|believes|insists|"
+    r"\b(?:said|say|saying|put it|reads|says|told|tells|asked|asks|wrote|writes|replied|thinks|claims|"
+    r"claimed|believes|insists|"
     r"texted|goes|"
     r"shouted|screamed|announced|quipped|was like|is like|according to|argues|suggested|suggests)\b",
     _I,
@@ -166,7 +178,8 @@ LEAD = re.compile(
     r"speaking of (?:which|that)|oh and|plus|then|now|because|since|although|though|even though|"
     r"unfortunately|"
     r"luckily|fortunately|sadly|interestingly|funny enough|first of all|to be fair|i mean|the thing is|"
-    r"also|additionally|however|otherwise|instead|as|while|the reason is|i told you|i (?:already )?mentioned|"
+    r"also|additionally|however|otherwise|instead|as(?! an? | someone)|while|the reason is|i told you|i "
+    r"(?:already )?mentioned|"
     r"i should mention|i forgot to (?:say|mention)|i have to (?:say|admit)|i must (?:say|admit)|i admit|"
     r"it turns out|turns out|the truth is|truth is|i know|i'm (?:pretty )?sure|i know for sure|obviously|"
     r"clearly|"
@@ -178,12 +191,12 @@ LEAD = re.compile(
     _I,
 )
 CORRECTS = re.compile(
-    r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:actually|no(?=[,!.])|nope(?=[,!.])|wait,? no|wait|sorry|"
+    r"(?:(?:oh|wait|ah|ok|hmm|oops|um)[,! ]+)*(?:(?:actually|no(?=[,!.])|nope(?=[,!.])|wait,? no|wait|sorry|"
     r"correction|"
     r"scratch that|my mistake|my bad|oops|to be precise|rather|in fact|i mean,?|i meant|not quite|that's "
     r"wrong|"
     r"that's not right|i misspoke|let me correct (?:that|myself)|make that|on second "
-    r"thou?ght)\b[,:.!]?\s*(?:-\s*)?",
+    r"thou?ght|make it (?=[\d$€£])|i should have said)\b[,:.!]?\s*(?:-\s*)?){1,3}",
     _I,
 )
 HEDGES = re.compile(

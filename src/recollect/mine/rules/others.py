@@ -50,13 +50,16 @@ _OF_ME = re.compile(r"\b(?:me|my|us|our)\b")
 _CONCLUDES = re.compile(
     r"\b(?:shows?|predicts?|says?|suggests?|means?|implies|indicates?|thinks?) (?:that|my|i)\b", re.IGNORECASE
 )
-_MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will)\b", re.IGNORECASE)
+_MODAL = re.compile(r"\b(?:can|could|would|might|should|may|will|of us)\b", re.IGNORECASE)
+_HERS = re.compile(r"\b(?:her|his|him|he|she|they)\b")
+_PUT_OFF = re.compile(r"\b(?:moved|postponed|rescheduled|pushed back|brought forward) to\b")
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
     r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"
-    r"data)\b|it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|thanks|they|if|any|not|"
+    r"data)\b|way|much|too|less|it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|"
+    r"thanks|they|if|any|not|"
     r"sounds|looks|seems|feels|for|to|as|same|"
-    r"one|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
+    r"one(?! of)|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
     r"everyone|everything|something|nothing|nobody|here)\b(?!\w)|there (?:is|are)n't|(?:the|a) (?:only |"
     r"main |first |next |"
     r"last |biggest )?(?:thing|problem|question|issue|point|reason|idea|way|same|fact|best|more|other)\b",
@@ -217,11 +220,11 @@ def _around(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> No
         return
     past = is_past(verb.lower()) and verb.lower() not in BASE
     told = _OF_ME.sub(lambda found: _told(found, teller.who.inside), text, count=1)
-    dated = when(retold(told), teller.at, teller.zone, forward=not past)
+    dated = when(retold(told), teller.at, teller.zone, forward=not past or _PUT_OFF.search(text) is not None)
     ahead = dated.since is not None and dated.since > teller.at
     claim = teller.dated(
         dated.text[0].upper() + dated.text[1:],
-        Tense.PAST if past else Tense.FUTURE if ahead else Tense.CURRENT,
+        Tense.FUTURE if ahead else Tense.PAST if past else Tense.CURRENT,
         dated,
     )
     teller.finish(
@@ -258,7 +261,7 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
     first = words[at].lower()
     base = _FIRST_PERSON.get(first) or S_FORM.get(first, first)
     said = parsed(" ".join(("I", *words[:at], base, *words[at + 1 :])))
-    if said is None or (is_vague(said.rest) and said.verb != "be"):
+    if said is None or (said.verb != "be" and is_vague(_HERS.sub("", said.rest))):
         return
     dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))
     facet = facet_of(said)._replace(preference=False)

@@ -82,6 +82,7 @@ _COLON = re.compile(
 _WRONG = re.compile(
     r"\b(?:that|this|it)(?:'s| is| was) (?:wrong|not right|not correct|incorrect|not true)\b", re.IGNORECASE
 )
+_NO_VERB = re.compile(r"(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?")
 _GIVEN = re.compile(
     r"(?:[Ss]ince|[Aa]s|[Bb]ecause|[Gg]iven that|[Nn]ow that|[Cc]onsidering) (?P<what>(?:I|my|we|our|I'm|"
     r"I've|we're)\b[^,]{4,120}), "
@@ -201,12 +202,12 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         head = sentence[: inside.start()]
         yield Clause(sentence[inside.start() :].lstrip(" ,"), asked=True)
         sentence = head
-    elif sentence.endswith("?") and not asked and not supposed:
+    elif sentence.endswith("?") and not asked and not supposed and not _GIVEN.search(sentence):
         *stated, last = _split(sentence)  # "I quit smoking, but the cough got worse?": only the end is asked
         yield from stated
         yield last._replace(asked=True)
         return
-    if asked or supposed:
+    if asked or supposed or sentence.endswith("?"):
         yield Clause(sentence, asked=True)
         if not supposed and (given := _GIVEN.search(sentence)):
             yield from _split(given["what"])
@@ -218,7 +219,7 @@ def _clauses(sentence: str) -> Iterator[Clause]:
 
 def _split(sentence: str) -> Iterator[Clause]:
     corrects = m.CORRECTS.match(sentence)
-    for piece in JOINT.split(turned(sentence)):
+    for piece in _whole(JOINT.split(turned(sentence))):
         for part in shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
             if clause is None:
@@ -228,6 +229,14 @@ def _split(sentence: str) -> Iterator[Clause]:
                 yield clause._replace(asked=True, corrects=clause.corrects or wrong)
                 return  # the rest is what somebody said
             yield clause
+
+
+def _whole(pieces: list[str]) -> list[str]:
+    """ "My mother" alone says nothing: what comes after belongs to it."""
+    for at in range(len(pieces) - 1, 0, -1):
+        if _NO_VERB.fullmatch(pieces[at - 1]) and pieces[at].startswith(("my ", "our ")):
+            pieces[at - 1 : at + 1] = [f"{pieces[at - 1]} and {pieces[at]}"]
+    return pieces
 
 
 def _clause(text: str, corrects: bool) -> Clause | None:

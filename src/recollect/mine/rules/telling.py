@@ -1,4 +1,4 @@
-"""From clauses to claims: what a speaker says of themselves and of what is theirs."""
+"""Who speaks and of whom they have spoken, and how what they say becomes a claim."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -7,19 +7,11 @@ from datetime import UTC, datetime, tzinfo
 from recollect.mine.extracted import USER, Bond, Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
-from recollect.mine.rules.being import of_noun
-from recollect.mine.rules.clauses import trimmed
-from recollect.mine.rules.corrections import corrected
-from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.found import ClaimKey, Found
-from recollect.mine.rules.grammar import Person, Said, parsed, retold
-from recollect.mine.rules.liking import liked, tastes
+from recollect.mine.rules.grammar import Person
 from recollect.mine.rules.statements import Clause, Sentence
-from recollect.mine.rules.tense import begins, certainty_of, looks_ahead, tense_of
-from recollect.mine.rules.values import NONE, Facet, value
-from recollect.mine.rules.verbs import is_finite, is_past
-from recollect.mine.rules.when import When, when
-from recollect.mine.rules.worth import is_vague, is_worth
+from recollect.mine.rules.values import Facet
+from recollect.mine.rules.when import When
 from recollect.model.records import Tense
 
 _TOLD_LIMIT = 20
@@ -49,214 +41,6 @@ class Teller:
 
     def begin(self, turn: str, at: datetime, zone: tzinfo) -> None:
         self.turn, self.at, self.zone, self.correcting = turn, at, zone, False
-
-    def hear(self, clause: Clause, sentence: Sentence) -> None:
-        """Everything in a clause that is worth keeping."""
-        from recollect.mine.rules.others import of_another
-
-        self.correcting = self.correcting or clause.corrects
-        introduce(self, clause.text)
-        corrects = clause.corrects or self.correcting
-        if not corrects and (thing := _THING.search(clause.text)):
-            self.thing = thing[1]
-        if clause.asked:
-            if thing := _THING.search(clause.text):
-                self.thing = thing[1]
-            return
-        text = self._pointed(clause.text, clause.corrects or self.correcting)
-        if text.startswith(("I ", "I'", "We ", "We'", "we ", "we'")):
-            self._own(text, clause, sentence)
-        elif text.startswith(("My ", "my ", "Our ", "our ")):
-            self._possessed(text, clause, sentence)
-        elif not self._liking(text, clause, sentence):
-            of_another(self, text, clause, sentence)
-
-    def _pointed(self, text: str, corrects: bool) -> str:
-        """With what "there" and "it" point at, and a bare correction put into what it corrects."""
-        if corrects and (taken_back := corrected(text, self.told)):
-            for key in self.told.pop(taken_back.clause):
-                self.found.claims.pop(key, None)
-            return taken_back.corrected
-        if (
-            corrects
-            and self.thing
-            and (it := re.match(r"[Ii]t(?:'s| (?=is|was|leaves|starts|begins|ends|opens))", text))
-        ):
-            return f"my {self.thing} {'is' if it[0].endswith('s') else ''}{text[it.end() :]}".replace(
-                "  ", " "
-            )
-        named = re.search(r"\b(?:to|in|at|from) ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", text)
-        if named and named[1].lower() not in lx.NOT_NAMES:
-            self.place = named[1]
-        elif self.place and (
-            there := re.search(r"\b(live[sd]?|moved|grew up)? ?\bthere\b(?! (?:is|are|was|were))", text)
-        ):
-            where = f"{there[1]} in" if there[1] else " at"
-            text = f"{text[: there.start()]}{where} {self.place}{text[there.end() :]}"
-        return text
-
-    # --- what is said of oneself
-
-    def _own(self, text: str, clause: Clause, sentence: Sentence) -> None:
-        text = re.sub(
-            r"^(I(?:'ve)?(?: just| recently)? (?:have|got|had|developed|found|met|made|bought)) this "
-            r"(?!week|month|year|morning)",
-            r"\1 a ",
-            text,
-        )
-        said = parsed(trimmed(self._resolved(text)))
-        if said is None:
-            return
-        dated = when(said.predicate, self.at, self.zone, forward=looks_ahead(said))
-        if not is_worth(said, dated.sure) or (is_vague(said.rest) and said.verb != "be"):
-            return
-        facet = facet_of(said)
-        tense = tense_of(said, dated.since, self.at, dated.until)
-        if facet.attribute == "former home":
-            tense = Tense.PAST
-        elif tense is Tense.PAST and facet.attribute in ("home", "employer") and not facet.denies:
-            tense = Tense.CURRENT  # who moved to a place lives there
-        claim = self.dated(
-            f"{self.who.subject} {dated.text}",
-            tense,
-            dated,
-            keep=begins(said) or facet.attribute in ("home", "employer"),
-        )
-        claim = replace(claim, certainty=certainty_of(said, clause.doubtful), denies=said.negated)
-        if facet.attribute == "likes" and (several := tastes(said)):
-            for one in several:
-                content = f"{self.who.subject} {one.predicate}"
-                self.finish(
-                    replace(claim, content=content, denies=one.denies),
-                    facet._replace(value=value(one.what), denies=one.denies),
-                    clause,
-                    sentence,
-                )
-            return
-        self.finish(claim, facet, clause, sentence)
-        if facet.attribute == "home" and said.verb in ("move", "relocate"):
-            self._left(claim, said)
-
-    def _left(self, claim: Claim, said: Said) -> None:
-        """Whoever moved from somewhere lived there before."""
-        if found := re.search(r"\bfrom ([A-Z][\w-]+(?: [A-Z][\w-]+)?)", said.rest):
-            old = found[1]
-            self.found.mention(old, "place", self.turn)
-            self.found.claim(
-                replace(
-                    claim,
-                    content=f"{self.who.subject} lived in {old}.",
-                    tense=Tense.PAST,
-                    since=None,
-                    until=claim.since or self.at,
-                    attribute="former home",
-                    value=old.lower(),
-                    about=(old,),
-                    denies=False,
-                )
-            )
-            self.found.bond(
-                Bond(
-                    source=self.subject,
-                    type="LOCATED_IN",
-                    target=old,
-                    turns=(self.turn,),
-                    until=claim.since,
-                    ended=True,
-                    single=True,
-                    certainty=claim.certainty,
-                )
-            )
-
-    def _liking(self, text: str, clause: Clause, sentence: Sentence) -> bool:
-        """Spicy food makes me happy; small hotels are my thing."""
-        found = liked(text)
-        if found is None:
-            return False
-        claim = Claim(
-            content=f"{self.who.subject} {found.predicate}",
-            turns=(self.turn,),
-            subject=self.subject,
-            certainty="uncertain" if clause.doubtful else "implied",
-            denies=found.denies,
-        )
-        facet = Facet("likes", value(found.what), denies=found.denies, preference=True)
-        self.finish(claim, facet, clause, sentence)
-        return True
-
-    # --- what is said of what is one's own
-
-    def _possessed(self, text: str, clause: Clause, sentence: Sentence) -> None:
-        """My budget is…, my sister lives…, my wife and I went…"""
-        from recollect.mine.rules.others import of_third
-
-        if joint := re.match(r"(?:[Mm]y|[Oo]ur) [a-z -]{2,40}?(?: [A-Z][\w-]+)? and I (.+)", text):
-            self._own(f"We {joint[1]}", clause, sentence)
-            return
-        text = re.sub(r"^(.{2,30}name)'s (?=[A-Z])", r"\1 is ", text)
-        text = re.sub(
-            r"^([\w-]+ (?:[\w-]+ ){0,4}?[\w-]+)'s (?=(?:on|in|a|an|the|called|named|at|my|not|\d))",
-            r"\1 is ",
-            text,
-        )
-        if (named := p.KIN.match(text)) and "name" in (named["link"] or ""):
-            return
-        if (
-            named
-            and p.is_name(named["name"])
-            and (met := self.circle.known.get(named["name"].replace("\ue0ff", ".")))
-        ):
-            of_third(self, met, text[named.end() :].strip(" ,"), clause, sentence)
-            return
-        words = text.split(" ")
-        at = next(
-            (i for i, word in enumerate(words[2:12], start=2) if is_finite(word.lower().rstrip(","))), 0
-        )
-        if not at and len(words) > 2 and words[1].lower() in lx.PEOPLE:
-            at = 2
-        noun = " ".join(words[1:at])
-        if (
-            not at
-            or at + 1 > len(words) - 1
-            or _IDLE_NOUN.match(noun)
-            or noun.endswith(" one")
-            or _OUR_ALL.match(noun)
-        ):
-            return
-        kin = p.BARE_KIN.match(text)
-        met = self.circle.known.get(kin["kin"].lower()) if kin else None
-        if kin and met and kin.end() <= len(" ".join(words[:at])) and "'s" not in noun:
-            of_third(self, met, " ".join(words[at:]), clause, sentence)
-            return
-        self._noun(noun, words[at], " ".join(words[at + 1 :]), clause, sentence)
-
-    def _noun(self, noun: str, verb: str, rest: str, clause: Clause, sentence: Sentence) -> None:
-        rest = trimmed(rest)
-        if (
-            not rest
-            or lx.EMPTY_TALK.search(rest)
-            or rest.split(" ")[0].lower() in ("that", "what", "how", "to", "it")
-        ):
-            return
-        past = is_past(verb.lower())
-        yearly = (
-            re.search(r"\b(?:birthday|anniversary)\b", noun) is not None and _MONTH.search(rest) is not None
-        )
-        plain = f"{verb} {retold(rest)}"
-        dated = when(plain, self.at, self.zone, forward=not past)
-        if yearly:
-            dated = When(None, None, plain)
-        future = dated.since is not None and dated.since > self.at and not past
-        tense = Tense.PAST if past else Tense.FUTURE if future else Tense.CURRENT
-        facet = of_noun(noun, verb.lower(), rest) if not past else NONE
-        if facet.attribute and not facet.value and dated.since:
-            facet = facet._replace(value=dated.since.astimezone(self.zone).date().isoformat())
-        claim = self.dated(f"{self.who.subject}'s {retold(noun)} {dated.text}", tense, dated)
-        self.finish(
-            replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), facet, clause, sentence
-        )
-
-    # --- from what was found to a claim
 
     def dated(self, content: str, tense: Tense, dated: When, *, keep: bool = False) -> Claim:
         """When it was or will be; of what is so now only its beginning."""
@@ -289,7 +73,7 @@ class Teller:
                     )
                 )
         content = sentence.unmasked(claim.content).strip(" ,")
-        others = [one.name for one in self.found.mentions.values() if one.name in content]
+        others = [one.name for one in self.found.mentions.values() if _has_name(content, one.name)]
         about = (*about, *(name for name in others if name not in about and name != claim.subject))
         done = replace(
             claim,
@@ -302,23 +86,11 @@ class Teller:
             denies=facet.denies if facet.attribute else claim.denies,
             corrects=(clause.corrects or self.correcting) and bool(facet.attribute),
         )
-        if key := self.found.claim(done):
+        key = self.found.claim(done)
+        if key and not sentence.is_masked(clause.text):
             self.told.setdefault(clause.text, []).append(key)
             if len(self.told) > _TOLD_LIMIT:
                 del self.told[next(iter(self.told))]
-
-    def _resolved(self, text: str) -> str:
-        """With him and her as whom they are."""
-        found = re.search(r"\b(him|her)\b(?! own)", text)
-        met = self.circle.meant(found[1]) if found else None
-        if found is None or met is None or (met.kin and re.search(rf"\b{met.kin}\b", text[: found.start()])):
-            return text
-        whom, follow = met.name or f"my {met.kin}", text[found.end() :]
-        if found[1] == "her" and re.match(
-            r" (?!(?:an?|the|to|for|in|on|at|and|with|last|next|this|some)\b)[a-z]", follow
-        ):
-            whom = f"{whom}'s"
-        return f"{text[: found.start()]}{whom}{follow}"
 
 
 def introduce(teller: Teller, text: str) -> None:
@@ -366,19 +138,7 @@ def upper(words: str) -> str:
     return re.sub(r"\W+", "_", words).upper()
 
 
-_MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d", re.IGNORECASE)
-_THING = re.compile(
-    r"\b(?:my|our) ([a-z]+(?: [a-z]+)?) (?:is|are|leaves|starts|was|begins|ends|takes)\b", re.IGNORECASE
-)
-_OUR_ALL = re.compile(
-    r"(?:generation|society|world|planet|species|culture|country|economy|brains?|bodies|ancestors|"
-    r"language|solar)\b"
-)
-_IDLE_NOUN = re.compile(
-    r"(?:\w+ )?(?:understanding|guess|question|questions|point|bad|apologies|thanks|hope|idea|thing|opinion|"
-    r"goodness|god|mind|pleasure|thought|thoughts|issue with|concern|take|assumption|bet|"
-    r"impression|suggestion|request|code|text|prompt|character|query|regex|function|component|script|"
-    r"program|class|array|string|loop|problem|story|plan here|next "
-    r"question)\b",
-    re.IGNORECASE,
-)
+def _has_name(content: str, name: str) -> bool:
+    """Sam is not in Samsung."""
+    at = content.find(name)
+    return at >= 0 and not content[at + len(name) : at + len(name) + 1].isalnum()

@@ -25,7 +25,8 @@ class Facet(NamedTuple):
 
 NONE = Facet()
 TAIL = re.compile(
-    r"\s*(?:[,;:(]|\s(?:since|because|which|who|that|when|where|while|after|before|until|but|although|so|"
+    r"\s*(?:[;(]|[,:](?!\d)|\s(?:since|because|which|who|that|when|where|while|after|before|until|but|"
+    r"although|so|"
     r"if|as|with my|"
     r"with our|for the (?:last|past)|for (?:about |over |almost |nearly )?(?:\d+|a|two|three|four|five|"
     r"six|seven|eight|"

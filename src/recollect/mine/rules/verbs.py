@@ -30,21 +30,21 @@ clean climb close coach code collect commute complete compose conduct consider c
 continue convert cook count crave create crochet cross cycle dance date decide decline decorate
 deliver depend deploy design despise detest develop die dine direct discover discuss dislike donate
 download dread dream drop drown dye earn edit email employ end engage enjoy enrol enroll enter
-exercise expect experience expire explain explore fail fear finish fish fix focus follow found
-freelance fundraise gain garden graduate guess handle happen harvest hate head help hike hire
-homeschool hope host hunt hurt identify illustrate imagine impress improve include inherit injure
-inspire install intend intern interpret invest invite jog join jump kayak knit land last launch
-learn lift like limp listen live look love maintain manage marry matter meditate mentor mind miss
-motivate move name need negotiate notice offer open order organise organize oversee owe own pack
-paint park participate pass perform photograph pick pitch plan plant play practice practise pray
-prefer prepare present produce program promise promote propose publish pull purchase pursue raise
-reach realise realize receive recommend record recover redeem reduce register relax release relocate
-remember remind renew renovate rent repair replace rescue research resign retire return review row
-sail save scare schedule score search serve share shop show sign sketch ski skip smoke snore
-snowboard solve sprain start stay stop stream stress struggle study sublet submit subscribe suffer
-suggest supervise support surf switch talk teach tend thank tour track trade train transfer
-translate travel treat try turn type upgrade use view visit volunteer vote wait walk want wash watch
-weigh wish wonder work worry wrap yearn
+exercise expect experience expire explain explore fail fear finish fish fix focus follow freelance
+fundraise gain garden graduate guess handle happen harvest hate head help hike hire homeschool hope
+host hunt hurt identify illustrate imagine impress improve include inherit injure inspire install
+intend intern interpret invest invite jog join jump kayak knit land last launch learn lift like limp
+listen live look love maintain manage marry matter meditate mentor mind miss motivate move name need
+negotiate notice offer open order organise organize oversee owe own pack paint park participate pass
+perform photograph pick pitch plan plant play practice practise pray prefer prepare present produce
+program promise promote propose publish pull purchase pursue raise reach realise realize receive
+recommend record recover redeem reduce register relax release relocate remember remind renew
+renovate rent repair replace rescue research resign retire return review row sail save scare
+schedule score search serve share shop show sign sketch ski skip smoke snore snowboard solve sprain
+start stay stop stream stress struggle study sublet submit subscribe suffer suggest supervise
+support surf switch talk teach tend thank tour track trade train transfer translate travel treat try
+turn type upgrade use view visit volunteer vote wait walk want wash watch weigh wish wonder work
+worry wrap yearn
 """
 
 

@@ -27,6 +27,7 @@ _ORDINAL = re.compile(
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FREQUENCY = re.compile(r"\b(?:every|each|per|most|once|twice|times)\b[^,]{0,12}$", re.IGNORECASE)
 _WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
+_WITHIN = re.compile(r"in [\w ]{1,12} (?:days?|weeks?|months?|years?)", re.IGNORECASE)
 _PART = re.compile(r"\b(?:last|first|next) (?:day|week|weekend|month)$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:to|through|until) \w+day", re.IGNORECASE)
 _ALONE = re.compile(r"\W*$|[,.;]|\s(?:morning|afternoon|evening|night|at|for|with|in)\b")
@@ -61,6 +62,8 @@ def when(text: str, now: datetime, zone: tzinfo, *, forward: bool) -> When:
         for p in time_phrases(text, now, zone, forward=forward)
         if not p.soft and (p.since or p.until) and not _recurs(text, p)
     ]
+    if not forward:  # "finished it in two weeks" says how long it took
+        phrases = [p for p in phrases if not (_WITHIN.fullmatch(p.phrase) and p.since and p.since > now)]
     if not phrases:
         return When(None, None, text)
     first = min(phrases, key=_width)

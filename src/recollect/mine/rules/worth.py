@@ -22,12 +22,13 @@ LIFE = listed(
 """What people plan to do with their time; not with this answer."""
 _CAN = listed(
     "speak play swim spend afford drive cook ride sing dance ski eat drink stand have walk kneel sleep "
-    "tolerate read bear digest use deal"
+    "tolerate read bear digest use deal lift"
 )
 _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too "
     r")*(?:sure|sorry|glad|"
-    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good|well|confused|hoping|open "
+    r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good(?! at| with)|well|confused|"
+    r"hoping|open "
     r"to|able|grateful|"
     r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|"
     r"unsure|excited to|"
@@ -76,6 +77,11 @@ _OF_THIS_TALK = re.compile(
     r"option|approach)|your|it|that|these|those|into account)\b",
     re.IGNORECASE,
 )
+_NO_ONE = re.compile(r"^(?:an?|the) (?:\w+ )?ones?\b|^(?:the )?time$", re.IGNORECASE)
+_FOUND_SO = re.compile(
+    r"(?!(?:it|that|this|the|your|these)\b).+ (?:\w+ing|hard|difficult|easy|stressful|dull|overrated)$",
+    re.IGNORECASE,
+)
 _DATA = re.compile(
     r"(?:an?|the|this|two|some) (?:\w+ )?(?:list|function|array|string|data ?frame|dictionary|class|"
     r"component|query|regex|loop|"
@@ -101,6 +107,7 @@ _NEEDED = re.compile(
 )
 _THOUGHT = re.compile(r"(?:of|about) (?P<verb>\w+ing)\b")
 _KNOWN = re.compile(r"[A-Z]|how to|a (?:bit|little) (?:of )?[A-Z]|some [A-Z]")
+_PRONOUN = re.compile(r"\b(?:it|them|him|her)\b(?!-)")
 _PRONOUN_OBJECT = re.compile(r"\b(?:it|them|that one|those ones|him|her|he|she|they|there|then)\b")
 
 
@@ -118,6 +125,8 @@ def is_worth(said: Said, dated: bool) -> bool:
         or (verb in ("like", "love") and first == "when")
         or lx.EMPTY_TALK.search(said.predicate)
     ):
+        return False
+    if said.predicate.endswith((" that", " it", " them", " this")) or _NO_ONE.match(rest):
         return False
     if not rest and not (said.negated or verb in ("smoke", "drink", "drive", "cook", "retire", "graduate")):
         return False
@@ -146,6 +155,8 @@ def _wished(said: Said) -> bool:
             "run",
             "speak",
         }
+    if said.verb == "describe":
+        return said.rest.startswith("myself as")
     if said.verb in ("take", "choose", "pick"):
         return " over " in said.rest
     return (
@@ -162,10 +173,7 @@ def _plain(said: Said, dated: bool) -> bool:
     match said.verb:
         case "be":
             return (
-                bool(low)
-                and not low.endswith((" it", " them", " that"))
-                and _IDLE_BEING.match(low) is None
-                and not (said.negated and low.startswith("a ") and " fan " not in low)
+                bool(low) and not low.endswith((" it", " them", " that")) and _IDLE_BEING.match(low) is None
             )
         case "think" | "consider" | "hope" | "want":
             return _intended(said)
@@ -203,6 +211,8 @@ def _intended(said: Said) -> bool:
 
 def _perceived(said: Said, dated: bool) -> bool:
     """Past ones that name something: saw "Dune", found a flat, decided to move."""
+    if said.verb == "find" and said.form == "base" and not said.aux:
+        return _FOUND_SO.match(said.rest) is not None
     if said.form not in ("past", "participle") or said.negated:
         return False
     if said.verb in ("feel", "hear", "remember", "let"):
@@ -220,6 +230,6 @@ def _perceived(said: Said, dated: bool) -> bool:
     return not re.match(r"(?:that|the|some|how|a lot|your)\b", said.rest) or dated
 
 
-def is_vague(text: str) -> bool:
+def is_vague(text: str, *, being: bool = False) -> bool:
     """Whether a clause points at something that it does not name."""
-    return _PRONOUN_OBJECT.search(text) is not None
+    return (_PRONOUN if being else _PRONOUN_OBJECT).search(text) is not None
