@@ -61,8 +61,9 @@ def plan_landing(
 ) -> Landing:
     """What the extraction of a window changes in the memory as it is now."""
     at = {turn.id: turn.at for turn in window.turns}
-    claims = _remembered(view, extraction.claims)
-    people = _cast(work, view, extraction, claims)
+    secret = view.secret()
+    claims = _remembered(view, secret, extraction.claims)
+    people, met = _cast(work, view, secret, extraction, claims)
     known = _known(work, view, claims, vectors)
     making = _making(work, extraction, people, at)
     resolved = resolve(claims, known, making)
@@ -76,7 +77,7 @@ def plan_landing(
     changed = [Expect(m.kind, m.id, stored[m.id]) for m in memories if m.id in stored]
     puts = [Put(m, None if m.id in stored else _chunks(m, vectors)) for m in memories]
     relations, bonds = _relations(work, view, extraction.bonds, people, at)
-    entities = _entities(work, view, people)
+    entities = _entities(work, people, {entity.id: entity for entity in met})
     kinds: list[Change] = sorted((*changed, *puts), key=_kind_of)
     landing.changes.extend((*kinds, *entities, *relations))
     count = sum(isinstance(change, Put) for change in entities)
@@ -90,9 +91,8 @@ def _kind_of(change: Change) -> tuple[bool, str]:
     return False, getattr(change, "kind", "")
 
 
-def _remembered(view: UserView, claims: Sequence[Claim]) -> list[Claim]:
+def _remembered(view: UserView, secret: bytes, claims: Sequence[Claim]) -> list[Claim]:
     """The claims without those that somebody wants forgotten."""
-    secret = view.secret()
     digests = {claim.content: tombstone_digest(secret, claim.content) for claim in claims}
     where = {"digest": list(set(digests.values()))}
     gone = {tombstone.digest for tombstone in view.find(Tombstone, where)} if claims else set[str]()
@@ -137,13 +137,14 @@ def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> Memory
     return None
 
 
-def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Sequence[Claim]) -> Cast:
-    """Everybody and everything that is named, found by any of their names."""
+def _cast(
+    work: Workspace, view: UserView, secret: bytes, extraction: Extraction, claims: Sequence[Claim]
+) -> tuple[Cast, list[Entity]]:
+    """Everybody and everything that is named, found by any of their names; and as they were."""
     mentions = extraction.mentions
     names = [name for claim in claims for name in (claim.subject, *claim.about)]
     names += [name for bond in extraction.bonds for name in (bond.source, bond.target)]
     names = [name for name in dict.fromkeys(names) if folded(name)]
-    secret = view.secret()
 
     def key(name: str) -> str:
         return name_key(secret, name)
@@ -167,12 +168,11 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
             salience=work.settings.mined_salience,
         )
 
-    return cast(mentions, names, known, new, key, work.settings.same_name)
+    return cast(mentions, names, known, new, key, work.settings.same_name), known
 
 
-def _entities(work: Workspace, view: UserView, people: Cast) -> list[Change]:
+def _entities(work: Workspace, people: Cast, stored: Mapping[str, Entity]) -> list[Change]:
     """The entities that are new or changed, indexed anew where what is searched of them changed."""
-    stored = {entity.id: entity for entity in view.get(Entity, list(people.entities))}
     changed = [e for e in people.entities.values() if stored.get(e.id) != e]
     texts = [searchable_text(e) for e in changed]
     fresh = [

@@ -71,20 +71,19 @@ def mine(work: Workspace, conversation: str | None, progress: Progress | None = 
 
 
 def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lambda: True) -> Mined:
-    """Mine a conversation to its end, window by window, as long as `going`."""
+    """Mine a conversation to where it is now, window by window, as long as `going`."""
     done = Mined(conversation=id)
-    while going() and (conversation := next(iter(work.store.get(Conversation, [id])), None)) is not None:
-        parts = spans(
-            conversation.mined_to,
-            conversation.next_index,
-            work.settings.mine_whole,
-            work.settings.mine_part,
-        )
-        if not parts:
+    found = work.store.get(Conversation, [id])
+    if not found:
+        return done
+    (conversation,) = found
+    limits = work.settings.mine_whole, work.settings.mine_part
+    scope = replace(work.scope, channel=conversation.channel, agent=conversation.agent)
+    for span in spans(conversation.mined_to, conversation.next_index, *limits):
+        if not going():
             break
-        scope = replace(work.scope, channel=conversation.channel, agent=conversation.agent)
         try:
-            done = _plus(done, _mine_window(replace(work, scope=scope), conversation, parts[0]))
+            done = _plus(done, _mine_window(replace(work, scope=scope), conversation, span))
         except Conflict:
             break  # others are at it, or talk too much: the background comes again
         except SettingsError:
