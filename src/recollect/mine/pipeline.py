@@ -6,7 +6,7 @@ not at all. What fails is noted with its reason and tried again later; the turns
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from recollect.mine.palace import plan_closets, read_palace
 from recollect.mine.shown import nearest
 from recollect.mine.windows import Span, retry_after, spans
 from recollect.model.changes import Change, Expect, Put, Revise
+from recollect.model.mined import Mined
 from recollect.model.records import AuditEntry, Conversation, Role, Turn
 from recollect.workspace import Workspace, rereading
 
@@ -33,24 +34,6 @@ _FRESH: Mapping[str, Any] = {"mining_failures": 0, "mining_problem": None, "mini
 
 Progress = Callable[[int], None]
 """Is told how many turns are mined."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
-    """What became of a conversation: how many turns were mined, and what landed of them."""
-
-    conversation: str
-    turns: int = 0
-    added: int = 0
-    reinforced: int = 0
-    superseded: int = 0
-    refused: int = 0
-    entities: int = 0
-    relations: int = 0
-    way: str = ""
-    """What mined it: `rules`, or the name of a model."""
-    problem: str | None = None
-    """Why it could not be mined to its end."""
 
 
 def mine(work: Workspace, conversation: str | None, progress: Progress | None = None) -> list[Mined]:
