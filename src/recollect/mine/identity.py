@@ -68,23 +68,34 @@ def split(work: Workspace, name: str, alias: str) -> Entity:
         sources=tuple(id for id in one.sources if id not in theirs),
         metadata={**one.metadata, ALIASES: scores, APART: [*one.metadata.get(APART, ()), folded(alias)]},
     )
-    other = Entity(
-        id=entity_id(work.store.secret(), alias),
-        name=alias,
-        type=one.type,
-        first_seen=one.first_seen,
-        channel=one.channel,
-        sources=tuple(theirs),
-        metadata={APART: [folded(n) for n in (one.name, *left)]},
+    known, other = _called(work, one, alias)
+    apart = dict.fromkeys((*other.metadata.get(APART, ()), *map(folded, (one.name, *left))))
+    other = replace(
+        other,
+        sources=tuple(dict.fromkeys((*other.sources, *theirs))),
+        metadata={**other.metadata, APART: list(apart)},
     )
     moved = [m for m in _about(work, one) if _calls(m.content, alias, [one.name, *left])]
-    changes: list[Change] = [Expect("entity", other.id, None)]
+    changes: list[Change] = [Expect("entity", other.id, known)]
     changes += _moved(moved, one, other.id)
     relations = [r for r in _relations(work, one) if theirs and {*r.sources} <= {*theirs}]
     changes += _redirected(relations, one.id, other.id)
-    changes.append(Put(_keyed(work, other)))
+    other = _keyed(work, other)
+    changes.append(Put(other, None if known else indexed(work, other)))
     _stored(work, changes, one, rest)
-    return _keyed(work, other)
+    return other
+
+
+def _called(work: Workspace, one: Entity, alias: str) -> tuple[Entity | None, Entity]:
+    """Who goes by the alias already, if anybody does, and who it shall be."""
+    secret = work.store.secret()
+    for id in (entity_id(secret, alias), entity_id(secret, alias, one.channel)):
+        known = next(iter(work.store.get(Entity, [id])), None)
+        if known is None or (known.channel == one.channel and known.id != one.id):
+            break
+    return known, known or Entity(
+        id=id, name=alias, type=one.type, first_seen=one.first_seen, channel=one.channel
+    )
 
 
 def _calls(text: str, alias: str, others: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """From what a window gave to what is stored: who is meant, what is new, and what it changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -69,9 +69,9 @@ def plan_landing(
     stored = {m.id: m for versions in known.versions.values() for m in versions}
     stored |= {memory.id: memory for memory in (*known.alike.values(), *known.named.values())}
     landing = Landing(resolved=resolved)
-    for slots in _by_kind(claims):
-        found = frozenset(id for id, m in stored.items() if m.kind == slots[0] and m.slot in slots[1])
-        landing.changes.append(ExpectOnly(slots[0], {"slot": slots[1], "channel": work.scope.channel}, found))
+    for kind, slots in _by_kind(claims, known.named.values()):
+        found = frozenset(m.id for slot in slots for m in known.versions.get((kind, slot), ()))
+        landing.changes.append(ExpectOnly(kind, {"slot": slots, "channel": work.scope.channel}, found))
     memories = list(resolved.memories.values())
     changed = [Expect(m.kind, m.id, stored[m.id]) for m in memories if m.id in stored]
     puts = [Put(m, None if m.id in stored else _chunks(m, vectors)) for m in memories]
@@ -99,8 +99,12 @@ def _remembered(view: UserView, claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if digests[claim.content] not in gone]
 
 
-def _by_kind(claims: Sequence[Claim]) -> list[tuple[str, list[str]]]:
+def _by_kind(claims: Sequence[Claim], named: Iterable[MemoryRecord]) -> list[tuple[str, list[str]]]:
+    """The slots that are concerned."""
     slots: dict[str, set[str]] = {}
+    for memory in named:
+        if memory.slot:
+            slots.setdefault(memory.kind, set()).add(memory.slot)
     for claim in claims:
         for kind, slot in slots_of(claim):
             slots.setdefault(kind, set()).add(slot)
@@ -108,8 +112,12 @@ def _by_kind(claims: Sequence[Claim]) -> list[tuple[str, list[str]]]:
 
 
 def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Mapping[str, Any]) -> Known:
+    replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
+    found = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
+    # What is said in one channel changes nothing in another.
+    named = {m.id: m for m in found if m.retired_at is None and m.channel == work.scope.channel}
     versions: dict[tuple[str, str], list[MemoryRecord]] = {}
-    for kind, slots in _by_kind(claims):
+    for kind, slots in _by_kind(claims, named.values()):
         for memory in view.find(_TYPES[kind], {"slot": slots, "channel": work.scope.channel}):
             versions.setdefault((kind, memory.slot or ""), []).append(memory)
     alike = {
@@ -118,9 +126,7 @@ def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Ma
         if not any(slot in versions for slot in slots_of(claim))
         and (found := _alike(work, view, claim, vectors.get(claim.content))) is not None
     }
-    replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
-    named = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
-    return Known(versions, alike, {memory.id: memory for memory in named if memory.retired_at is None})
+    return Known(versions, alike, named)
 
 
 def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> MemoryRecord | None:
@@ -155,11 +161,13 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
     by_name = view.find(Entity, {"name": list(dict.fromkeys((*names, *spoken)))}) if wanted else ()
     found |= {entity.id for entity in by_name}  # made before entities had keys
     known = [e for e in view.get(Entity, sorted(found)) if e.channel in work.scope.channels]
+    ids = [entity_id(secret, name) for name in (*names, *spoken)]
+    foreign = {e.id for e in view.get(Entity, ids) if e.channel not in work.scope.channels}
 
     def new(name: str) -> Entity:
         person = "person" if name == USER else "thing"
         return Entity(
-            id=entity_id(secret, name),
+            id=entity_id(secret, name, work.scope.channel if entity_id(secret, name) in foreign else None),
             name=name,
             type=person,
             first_seen=work.clock.now(),

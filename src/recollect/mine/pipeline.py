@@ -74,17 +74,12 @@ def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lamb
     """Mine a conversation to its end, window by window, as long as `going`."""
     done = Mined(conversation=id)
     while going() and (conversation := next(iter(work.store.get(Conversation, [id])), None)) is not None:
-        parts = spans(
-            conversation.mined_to,
-            conversation.next_index,
-            work.settings.mine_whole,
-            work.settings.mine_part,
-        )
-        if not parts:
+        start, stop = conversation.mined_to, conversation.next_index
+        span = next(spans(start, stop, work.settings.mine_whole, work.settings.mine_part), None)
+        if span is None:
             break
-        scope = replace(work.scope, channel=conversation.channel, agent=conversation.agent)
         try:
-            done = _plus(done, _mine_window(replace(work, scope=scope), conversation, parts[0]))
+            done = _plus(done, _mine_window(work, conversation, span))
         except Conflict:
             break  # others are at it, or talk too much: the background comes again
         except SettingsError:
@@ -105,12 +100,31 @@ def _plus(one: Mined, other: Mined) -> Mined:
 
 
 def _mine_window(work: Workspace, conversation: Conversation, span: Span) -> Mined:
+    """Mine what was said in a span, up to where the channel changes: nothing leaves the one it was said in."""
     turns = _turns(work, conversation.id, span.start - BEFORE, span.stop)
     ours = tuple(turn for turn in turns if turn.index >= span.start)
-    window = Window(conversation, ours, tuple(turn for turn in turns if turn.index < span.start))
+    if not ours:
+        return _land(work, Window(conversation, ()), _gap(work, conversation, span), Extraction(), {})
+    channel, agent = ours[0].channel, ours[0].agent
+    work = replace(work, scope=replace(work.scope, channel=channel, agent=agent))
+    if other := next((turn for turn in ours if turn.channel != channel), None):
+        span = span._replace(stop=other.index)
+        ours = tuple(turn for turn in ours if turn.index < span.stop)
+    before = (turn for turn in turns if turn.index < span.start and turn.channel == channel)
+    window = Window(conversation, ours, tuple(before))
     spoken = tuple(turn for turn in ours if turn.role in _SPOKEN)
     extraction = _extracted(work, replace(window, turns=spoken)) if spoken else Extraction()
     return _land(work, window, span, extraction, embedded(work, extraction))
+
+
+def _gap(work: Workspace, conversation: Conversation, span: Span) -> Span:
+    """The span, up to the next turn that there is: whoever gives turns their indexes may leave out many."""
+    stop = conversation.next_index
+    for turn in work.store.find(Turn, {"conversation": conversation.id}, order="index", descending=True):
+        if turn.index < span.stop:
+            break
+        stop = turn.index
+    return span._replace(stop=stop)
 
 
 def _turns(work: Workspace, conversation: str, start: int, stop: int) -> list[Turn]:
@@ -143,7 +157,11 @@ def _land(
     done = Mined(conversation=window.conversation.id, way=extraction.way)
     if not found or found[0].mined_to != span.start:
         return done
-    living = work.store.get(Turn, [turn.id for turn in window.turns])
+    living = _turns(work, found[0].id, span.start, span.stop) if window.turns else []
+    if not {turn.id for turn in living} <= {turn.id for turn in window.turns}:
+        return done  # somebody filled a gap
+    if not window.turns and found[0] != window.conversation:
+        return done
     window = replace(window, turns=tuple(living))
     kept = _of_turns(extraction, living)
     landing = work.store.reading(lambda view: plan_landing(work, view, window, kept, vectors))
