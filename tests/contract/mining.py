@@ -71,7 +71,9 @@ def everything(memory: Memory, *, places: bool = True) -> dict[str, Any]:
     whose = sorted((c.subject, c.title, c.conversation, c.first, c.last) for c in closets)
     return {
         "memories": sorted(map(str, map(told, memories.values()))),
-        "entities": sorted((e.name, e.aliases, sorted(turns[id] for id in e.sources)) for e in store.find(Entity)),
+        "entities": sorted(
+            (e.name, e.aliases, sorted(turns[id] for id in e.sources)) for e in store.find(Entity)
+        ),
         "relations": sorted(
             (names[r.source], r.type, names[r.target], str(r.valid_from), str(r.valid_to), len(r.sources))
             for r in store.find(Relation)
@@ -79,7 +81,9 @@ def everything(memory: Memory, *, places: bool = True) -> dict[str, Any]:
         "closets": sorted(c.id for c in closets) if places else [],
         "placed": whose,
         "events": Counter((e.conversation, e.metadata["turns"]) for e in store.find(AuditEntry)),
-        "watermarks": sorted((c.id, c.mined_to, c.next_index, c.mining_problem) for c in store.find(Conversation)),
+        "watermarks": sorted(
+            (c.id, c.mined_to, c.next_index, c.mining_problem) for c in store.find(Conversation)
+        ),
     }
 
 
@@ -97,7 +101,9 @@ def assert_whole(memory: Memory) -> None:
     assert set(placed.values()) == {1}
     numbers = Counter((c.wing, c.room, c.number) for c in closets)
     assert set(numbers.values()) == {1}
-    assert {(c.wing, c.slug) for c in closets} == {(w, s) for s, w in {c.slug: c.wing for c in closets}.items()}
+    assert {(c.wing, c.slug) for c in closets} == {
+        (w, s) for s, w in {c.slug: c.wing for c in closets}.items()
+    }
     assert memory.store.check() == []
 
 

@@ -240,7 +240,9 @@ class Mining(RuleBasedStateMachine):
     @invariant()
     @precondition(lambda self: hasattr(self, "memory"))
     def one_home_at_a_time(self) -> None:
-        homes = [(r.source, r.channel) for r in self.all(Relation) if r.type == "LOCATED_IN" and not r.valid_to]
+        homes = [
+            (r.source, r.channel) for r in self.all(Relation) if r.type == "LOCATED_IN" and not r.valid_to
+        ]
         assert len(homes) == len(set(homes)), homes
 
     def _nothing_erased_is_left(self) -> None:

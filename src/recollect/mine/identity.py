@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recollect.errors import Invalid
+from recollect.mine.bonds import group, settled
 from recollect.mine.entities import ALIASES, APART, keys_of
 from recollect.model.changes import Change, Expect, Put, Remove
 from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn, searchable_text
@@ -43,7 +44,7 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
     changes = _moved(_about(work, gone), gone, kept.id)
     relations = _relations(work, gone)
     loops = [r for r in relations if {r.source, r.target} <= {gone.id, kept.id}]
-    changes += _redirected([r for r in relations if r not in loops], gone.id, kept.id)
+    changes += _redirected(work, [r for r in relations if r not in loops], gone.id, kept.id)
     changes.append(Remove("relation", tuple(r.id for r in loops)))
     changes += [Expect("entity", gone.id, gone), Remove("entity", (gone.id,))]
     return _stored(work, changes, kept, merged)
@@ -79,7 +80,7 @@ def split(work: Workspace, name: str, alias: str) -> Entity:
     changes: list[Change] = [Expect("entity", other.id, known)]
     changes += _moved(moved, one, other.id)
     relations = [r for r in _relations(work, one) if theirs and {*r.sources} <= {*theirs}]
-    changes += _redirected(relations, one.id, other.id)
+    changes += _redirected(work, relations, one.id, other.id)
     other = _keyed(work, other)
     changes.append(Put(other, None if known else indexed(work, other)))
     _stored(work, changes, one, rest)
@@ -137,12 +138,20 @@ def _relations(work: Workspace, entity: Entity) -> list[Relation]:
     return list(found.values())
 
 
-def _redirected(relations: Iterable[Relation], old: str, new: str) -> list[Change]:
+def _redirected(work: Workspace, relations: Sequence[Relation], old: str, new: str) -> list[Change]:
+    """The relations with another end, and what that makes of those beside them."""
+    sources = dict.fromkeys(id for r in relations for id in (r.source, old, new))
+    stored = {r.id: r for id in sources for r in work.store.find(Relation, {"source": id})}
+    moved = {r.id for r in relations}
+    left = dict(stored)
+    for id, r in stored.items():
+        if id in moved:
+            source, target = (new if end == old else end for end in (r.source, r.target))
+            left[id] = replace(r, source=source, target=target)
+    for one in {group(r) for r in left.values()}:
+        left |= {r.id: r for r in settled([r for r in left.values() if group(r) == one])}
     changes: list[Change] = []
-    for relation in relations:
-        source, target = (new if end == old else end for end in (relation.source, relation.target))
-        changes += [
-            Expect("relation", relation.id, relation),
-            Put(replace(relation, source=source, target=target)),
-        ]
+    for id, relation in left.items():
+        if relation != stored[id]:
+            changes += [Expect("relation", id, stored[id]), Put(relation)]
     return changes

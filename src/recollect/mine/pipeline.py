@@ -100,7 +100,7 @@ def _plus(one: Mined, other: Mined) -> Mined:
 
 
 def _mine_window(work: Workspace, conversation: Conversation, span: Span) -> Mined:
-    """Mine what was said in a span, up to where the channel changes: nothing leaves the one it was said in."""
+    """Mine what was said in a span, up to where the channel changes: nothing leaves its own."""
     turns = _turns(work, conversation.id, span.start - BEFORE, span.stop)
     ours = tuple(turn for turn in turns if turn.index >= span.start)
     if not ours:

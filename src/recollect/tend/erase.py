@@ -137,10 +137,10 @@ def _erase(
     # Nothing was said in them, and none was corrected, since they were read.
     memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
+    changes += reopen(work, everything, {id for id, record in everything.items() if isinstance(record, Turn)})
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
-    changes += reopen(work, everything, {id for id, record in everything.items() if isinstance(record, Turn)})
     receipt = AuditEntry(
         id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
     )

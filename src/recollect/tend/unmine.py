@@ -47,8 +47,8 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     changes += [Expect(r.kind, r.id, r) for r in {r.id: r for r in read}.values()]
     for record in kept:  # before what becomes of the versions around those that go
         changes.append(Put(_citing(record, tuple(s for s in derived[record.id] if s not in turns))))
-    changes += plan_erasure(gone, neighbours)
     changes += reopen(work, gone, turns)
+    changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}
     changes += [Revise("conversation", id, held), Put(_event(work, id, len(gone)))]
