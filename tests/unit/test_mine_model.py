@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -171,10 +172,8 @@ class Mining(RuleBasedStateMachine):
 
     @rule(one=st.sampled_from(PEOPLE), other=st.sampled_from(PEOPLE), channel=st.sampled_from(CHANNELS))
     def merge(self, one: str, other: str, channel: str) -> None:
-        try:
+        with suppress(NotFound, Invalid):
             self.scope(channel).merge(one, other)
-        except (NotFound, Invalid):
-            pass
 
     @rule(pick=st.integers(0, 1000))
     def split(self, pick: int) -> None:

@@ -28,6 +28,7 @@ from recollect.model.shapes import shapes
 from recollect.record.memories import ended_at, tombstone_digest
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.reopen import reopen
+from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
 _CITING = (*MEMORY_TYPES, Entity, Relation)
@@ -137,7 +138,8 @@ def _erase(
     # Nothing was said in them, and none was corrected, since they were read.
     memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
-    changes += reopen(work, everything, {id for id, record in everything.items() if isinstance(record, Turn)})
+    turns = {id for id, record in everything.items() if isinstance(record, Turn)}
+    changes += [*reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)

@@ -20,6 +20,7 @@ from recollect.model.records import (
 from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unmentioned
 from recollect.tend.erase_palace import husk
 from recollect.tend.reopen import reopen
+from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
 
@@ -41,13 +42,13 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     neighbours = neighbours_of(work, gone.values())
     closets = list(work.store.find(Closet, {"conversation": id}))
-    kept = [r for r in ours if r.id not in gone and not isinstance(r, Relation)]
+    kept = [r for r in ours if r.id not in gone and isinstance(r, MemoryRecord)]
     read = [*(r for r in (*gone.values(), *neighbours.values()) if isinstance(r, MemoryRecord)), *kept]
     changes: list[Change] = [Expect("conversation", id, found[0])]
     changes += [Expect(r.kind, r.id, r) for r in {r.id: r for r in read}.values()]
     for record in kept:  # before what becomes of the versions around those that go
-        changes.append(Put(_citing(record, tuple(s for s in derived[record.id] if s not in turns))))
-    changes += reopen(work, gone, turns)
+        changes.append(Put(replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))))
+    changes += [*reopen(work, gone, turns), *unsaid(work, gone, turns)]
     changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}
@@ -57,10 +58,6 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     for record in (*gone.values(), *closets):
         counts[record.kind] = counts.get(record.kind, 0) + 1
     return Forgotten(counts)
-
-
-def _citing(record: MemoryRecord | Entity | Relation, sources: tuple[str, ...]) -> Record:
-    return replace(record, sources=sources)
 
 
 def _event(work: Workspace, conversation: str, count: int) -> AuditEntry:
