@@ -1,5 +1,6 @@
 """Whatever is said, mined, undone, corrected, joined and forgotten, in any order: the memory stays whole."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -48,6 +49,11 @@ SAYINGS = (
     "My dog is called Rex. My e-mail is anna@example.com.",
     "We should always run the tests before a release.",
     "Nice weather.",
+    "My friend Bob Qzx{}qzx lives in Lyon.",
+    "My friend Bob loves tea.",
+    "I moved to Qzx{}qzx.",
+    "My sister Anna Qzx{}qzx works at Acme.",
+    "I work at Qzx{}qzx.",
 )
 TALKS = ("a", "b", "c")
 CHANNELS = (GLOBAL, "work", "home")
@@ -97,7 +103,7 @@ class Mining(RuleBasedStateMachine):
     def record(self, texts: Sequence[str], talk: str, channel: str, days: int) -> None:
         self.marks += 1
         at = datetime.fromtimestamp(START.timestamp() + days * 86400, UTC)
-        text = " ".join((*texts, f"Qzx{self.marks}qzx."))
+        text = " ".join((*texts, "Qzx{}qzx.")).format(*[self.marks] * 4)
         self.scope(channel).record("user", text, conversation=talk, at=at)
 
     @rule(talk=st.sampled_from(TALKS), index=st.integers(0, 12), said=st.sampled_from(SAYINGS))
@@ -105,7 +111,8 @@ class Mining(RuleBasedStateMachine):
         taken = {(turn.conversation, turn.index) for turn in self.all(Turn)}
         if (talk, index) not in taken:
             self.marks += 1
-            self.scope().record("user", f"{said} Qzx{self.marks}qzx.", conversation=talk, index=index)
+            text = f"{said} Qzx{{}}qzx.".format(*[self.marks] * 2)
+            self.scope().record("user", text, conversation=talk, index=index)
 
     @rule(hours=st.integers(-48, 48))
     def pass_time(self, hours: int) -> None:
@@ -185,8 +192,7 @@ class Mining(RuleBasedStateMachine):
 
     def _marks(self) -> set[str]:
         """The marks of all that is stored, by the turns they stand in."""
-        words = " ".join(turn.content for turn in self.all(Turn)).replace(".", " ").split()
-        return {word for word in words if word.startswith("Qzx")}
+        return {*re.findall("Qzx[0-9]+qzx", " ".join(turn.content for turn in self.all(Turn)))}
 
     @invariant()
     @precondition(lambda self: hasattr(self, "memory"))
@@ -247,7 +253,9 @@ class Mining(RuleBasedStateMachine):
     def _nothing_erased_is_left(self) -> None:
         self.memory.tend()
         assert self.memory.store.check() == []
-        left = self.erased - self._marks()
+        about = {id for m in self.all(*MEMORY_TYPES) for id in m.about}
+        names = [e.name for e in self.all(Entity) if e.id in about]  # what is known of them has to name them
+        left = self.erased - self._marks() - {*re.findall("Qzx[0-9]+qzx", " ".join(names))}
         raw = [file.read_bytes().lower() for file in self.path.parent.iterdir()]
         assert [mark for mark in left if any(mark.lower().encode() in data for data in raw)] == []
 
