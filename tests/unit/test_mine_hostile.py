@@ -1,15 +1,18 @@
 """Mining what nobody expects: gaps, odd times and names, several channels, and erasure in between."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import Memory, ScopedMemory
+from recollect import Memory, NotFound, ScopedMemory
+from recollect.errors import Conflict
 from recollect.mine.windows import is_due
 from recollect.model.records import Conversation, Entity, Fact, MemoryRecord, Relation
 from recollect.model.scope import GLOBAL
@@ -17,6 +20,7 @@ from recollect.testing.store_samples import START, ManualClock
 from tests.unit.mine_answers import answer, fact
 from tests.unit.support import OpenMemory
 from tests.unit.test_erase_bytes import left_in
+from tests.unit.test_interleaving import Interrupted
 from tests.unit.test_mine import Scripted, facts, say
 
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
@@ -199,6 +203,64 @@ def test_what_was_said_later_is_not_replaced_by_what_was_said_before(open_memory
     assert facts(derek) == ["The user lives in Lyon"]
     for one in known.values():
         assert one.superseded_by is None or known[one.superseded_by].supersedes == one.id
+
+
+# Others, meanwhile
+
+ACTS: dict[str, Callable[[ScopedMemory], object]] = {
+    "forget a": lambda user: user.forget(conversation="a"),
+    "unmine a": lambda user: user.unmine("a"),
+    "forget the user": lambda user: user.forget(_called(user, "user")),
+    "merge": lambda user: user.merge("Anna", "user"),
+    "mine b": lambda user: user.mine("b"),
+}
+
+
+def _called(user: ScopedMemory, name: str) -> str:
+    return next(e.id for e in user.list("entity") if isinstance(e, Entity) and e.name == name)
+
+
+@pytest.mark.parametrize(("one", "other"), [*permutations(ACTS, 2)])
+def test_what_happens_meanwhile_leaves_nothing_in_the_air(
+    memory: Memory, derek: ScopedMemory, one: str, other: str
+) -> None:
+    def meanwhile() -> None:
+        with suppress(NotFound):
+            ACTS[other](derek)
+
+    say(derek, "I live in Lyon. My sister Anna lives in Berlin.")
+    derek.mine()
+    say(derek, "I have a dog. I live in Rome. I work at Acme.", conversation="b")
+    store: Any = Interrupted(derek._work.store, meanwhile)
+    work = replace(derek._work, store=store)
+    with suppress(NotFound, StopIteration):
+        ACTS[one](ScopedMemory(work, lambda user, found: None, lambda: None))
+    entities = {entity.id for entity in derek.list("entity")}
+    for record in derek.list("fact"):
+        assert isinstance(record, MemoryRecord)
+        assert {*record.about} <= entities
+    for record in derek.list("relation"):
+        assert isinstance(record, Relation)
+        assert {record.source, record.target} <= entities
+    assert memory.store.check() == []
+
+
+def test_who_is_never_alone_is_parked(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.mine import pipeline
+
+    def crowded(*given: Any) -> Any:
+        raise Conflict("The conversation 'a' was changed in the meantime: read it again.")
+
+    model = Scripted()
+    memory = open_memory(model=model)
+    derek = memory.scope("derek")
+    say(derek, "I live in Lyon.")
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "plan_landing", crowded)
+        (done,) = derek.mine()
+    assert done.problem == "Others kept changing what it had read."
+    assert model.asked == 1
+    assert [m.problem for m in derek.mine()] == [None]
 
 
 # Names

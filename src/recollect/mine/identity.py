@@ -7,7 +7,7 @@ from dataclasses import replace
 from recollect.errors import Invalid
 from recollect.mine.bonds import group, settled
 from recollect.mine.entities import ALIASES, APART, keys_of
-from recollect.model.changes import Change, Expect, Put, Remove
+from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove
 from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn, searchable_text
 from recollect.record.memories import entity_id, indexed
 from recollect.text.names import folded, name_key
@@ -43,6 +43,9 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
     )
     changes = _moved(_about(work, gone), gone, kept.id)
     relations = _relations(work, gone)
+    for end in ("source", "target"):
+        known = frozenset(r.id for r in relations if getattr(r, end) == gone.id)
+        changes.append(ExpectOnly("relation", {end: gone.id}, known))
     loops = [r for r in relations if {r.source, r.target} <= {gone.id, kept.id}]
     changes += _redirected(work, [r for r in relations if r not in loops], gone.id, kept.id)
     changes.append(Remove("relation", tuple(r.id for r in loops)))

@@ -192,7 +192,8 @@ def _entities(work: Workspace, view: UserView, people: Cast) -> list[Change]:
         Put(e, tuple(Chunk(a, b, vectors[t]) for a, b in spans(t)) if t in vectors else None)
         for e, t in zip(changed, texts, strict=True)
     ]
-    return [*(Expect("entity", e.id, stored.get(e.id)) for e in changed), *puts]
+    used = dict.fromkeys((*people.ids.values(), *(e.id for e in changed)))  # nobody forgets them meanwhile
+    return [*(Expect("entity", id, stored.get(id)) for id in used), *puts]
 
 
 def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[str, datetime]) -> Making:

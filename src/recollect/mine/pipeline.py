@@ -6,6 +6,7 @@ not at all. What fails is noted with its reason and tried again later; the turns
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -80,17 +81,27 @@ def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lamb
             break
         try:
             done = _plus(done, _mine_window(work, conversation, span))
-        except Conflict:
-            break  # others are at it, or talk too much: the background comes again
         except SettingsError:
             raise
         except Exception as error:
-            reason = str(error) if isinstance(error, ModelError) else type(error).__name__
-            if not isinstance(error, ModelError):
+            reason = _reason(error)
+            if not isinstance(error, ModelError | Conflict):
                 log.exception("Mining failed; it is tried again later")
-            _park(work, id, reason)
+            with suppress(Conflict):
+                _park(work, id, reason)
             return replace(done, problem=reason)
     return done
+
+
+def _reason(error: Exception) -> str:
+    """Why it failed, in words that quote nothing of what was said."""
+    match error:
+        case ModelError():
+            return str(error)
+        case Conflict():  # asked again at once, a model would be paid for nothing
+            return "Others kept changing what it had read."
+        case _:
+            return type(error).__name__
 
 
 def _plus(one: Mined, other: Mined) -> Mined:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
-from recollect.model.changes import Change, Expect, Put, Remove, Revise
+from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
@@ -139,7 +139,7 @@ def _erase(
     memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     turns = {id for id, record in everything.items() if isinstance(record, Turn)}
-    changes += [*reopen(work, everything, turns), *unsaid(work, everything, turns)]
+    changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
@@ -172,6 +172,17 @@ def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
         for end in ("source", "target"):
             gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
     return gone
+
+
+def unbound(gone: Mapping[str, Record]) -> list[Change]:
+    """That entities which go have no relations but those that go too."""
+    bonds = [record for record in gone.values() if isinstance(record, Relation)]
+    changes: list[Change] = []
+    for id in (record.id for record in gone.values() if isinstance(record, Entity)):
+        for end in ("source", "target"):
+            known = frozenset(bond.id for bond in bonds if getattr(bond, end) == id)
+            changes.append(ExpectOnly("relation", {end: id}, known))
+    return changes
 
 
 def unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:

@@ -17,7 +17,7 @@ from recollect.model.records import (
     Relation,
     Turn,
 )
-from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unmentioned
+from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unbound, unmentioned
 from recollect.tend.erase_palace import husk
 from recollect.tend.reopen import reopen
 from recollect.tend.unsaid import unsaid
@@ -37,7 +37,8 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
     gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
     for entity in [r for r in gone.values() if isinstance(r, Entity)]:
-        if not work.store.linking("about", [entity.id]).keys() <= gone.keys():
+        bonds = {r.id for end in ("source", "target") for r in work.store.find(Relation, {end: entity.id})}
+        if not {*bonds, *work.store.linking("about", [entity.id])} <= gone.keys():
             del gone[entity.id]  # others that stay are about it
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     neighbours = neighbours_of(work, gone.values())
@@ -48,7 +49,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     changes += [Expect(r.kind, r.id, r) for r in {r.id: r for r in read}.values()]
     for record in kept:  # before what becomes of the versions around those that go
         changes.append(Put(replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))))
-    changes += [*reopen(work, gone, turns), *unsaid(work, gone, turns)]
+    changes += [*unbound(gone), *reopen(work, gone, turns), *unsaid(work, gone, turns)]
     changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}
