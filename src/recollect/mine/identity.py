@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recollect.errors import Invalid
+from recollect.limits import check_given
 from recollect.mine.bonds import group, settled
 from recollect.mine.entities import ALIASES, APART, keys_of
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove
@@ -17,7 +18,7 @@ from recollect.workspace import Workspace, rereading
 @rereading
 def merge(work: Workspace, name: str, into: str) -> Entity:
     """Take the entity `name` for the entity `into`, with all that is known of it."""
-    gone, kept = work.entity(name), work.entity(into)
+    gone, kept = work.entity(check_given("entity", name)), work.entity(check_given("into", into))
     if gone.id == kept.id:
         raise Invalid(f"{name!r} and {into!r} are the same already.")
     names = [
@@ -57,8 +58,8 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
 def split(work: Workspace, name: str, alias: str) -> Entity:
     """Make an alias of an entity an entity of its own, with the memories that call it so. Mining takes the
     two for two from then on."""
-    one = work.entity(name)
-    if folded(alias) not in {*map(folded, one.aliases)}:
+    one = work.entity(check_given("entity", name))
+    if folded(check_given("alias", alias)) not in {*map(folded, one.aliases)}:
         raise Invalid(
             f"{alias!r} is no alias of {one.name!r}; its aliases are {', '.join(one.aliases) or 'none'}."
         )
