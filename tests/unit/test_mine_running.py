@@ -61,7 +61,7 @@ def test_auto_mining_can_be_off_for_all(open_memory: OpenMemory, clock: ManualCl
     ("count", "expected"), [(0, 0), (1, 1), (50, 1), (51, 6), (60, 6), (61, 7), (500, 50)]
 )
 def test_up_to_fifty_turns_are_one_window_and_more_are_windows_of_ten(count: int, expected: int) -> None:
-    found = spans(7, 7 + count, 50, 10)
+    found = [*spans(7, 7 + count, 50, 10)]
     assert len(found) == expected
     assert [n for part in found for n in range(part.start, part.stop)] == list(range(7, 7 + count))
     if count > 50:
@@ -69,11 +69,11 @@ def test_up_to_fifty_turns_are_one_window_and_more_are_windows_of_ten(count: int
 
 
 def test_spans_of_nothing() -> None:
-    assert spans(3, 3, 50, 10) == []
-    assert spans(0, 1, 50, 10) == [Span(0, 1)]
+    assert [*spans(3, 3, 50, 10)] == []
+    assert [*spans(0, 1, 50, 10)] == [Span(0, 1)]
 
 
-@pytest.mark.parametrize(("turns", "calls"), [(50, 1), (60, 6), (120, 12)])
+@pytest.mark.parametrize(("turns", "calls"), [(50, 1), (60, 2), (120, 8)])
 def test_one_call_of_a_model_for_a_window(open_memory: OpenMemory, turns: int, calls: int) -> None:
     model = Scripted()
     derek = open_memory(model=model).scope("derek")
