@@ -11,11 +11,14 @@ LOOKED_AT = 500
 """Of how many new turns the user's are counted."""
 
 
-def is_ready(work: Workspace, conversation: Conversation) -> bool:
-    """It has ended, nobody has spoken for a moment, or the user has said enough; and the user lets it."""
+def is_wanted(work: Workspace) -> bool:
+    """Whether the user has what they say mined by itself."""
     wishes = user_settings(work).values
-    if wishes.get("enabled") is False or not wishes.get("auto_mine", work.settings.auto_mine):
-        return False
+    return wishes.get("enabled") is not False and bool(wishes.get("auto_mine", work.settings.auto_mine))
+
+
+def is_ready(work: Workspace, conversation: Conversation) -> bool:
+    """It has ended, nobody has spoken for a moment, or the user has said enough."""
     now, quiet = work.clock.now(), timedelta(seconds=work.settings.mine_quiet_seconds)
     if is_due(conversation, now, quiet):
         return True

@@ -19,7 +19,7 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.spending import Spend, metered_embedder, nobody
 from recollect.ports.store import Store, UserStore
 from recollect.settings import Settings
-from recollect.tend.mining import is_ready
+from recollect.tend.mining import is_ready, is_wanted
 from recollect.workspace import REREADS, Workspace
 
 log = logging.getLogger("recollect.tend")
@@ -243,7 +243,7 @@ def mine(tender: Tender, hold: Hold) -> Done:
     done, failure = 0, None
     for user in tender.store.users_unmined(tender.clock.now()):
         work = tender.workspace(Scope(user))
-        for conversation in work.store.unmined(now=tender.clock.now()):
+        for conversation in work.store.unmined(now=tender.clock.now()) if is_wanted(work) else ():
             if not hold():
                 return done, failure
             if is_ready(work, conversation):
