@@ -11,6 +11,7 @@ from recollect.ports.store import UserView
 from recollect.recall.evidence import Evidence, overtaken
 from recollect.recall.fuse import Fused
 from recollect.recall.question import Asked, same
+from recollect.recall.updates import newest_first
 
 
 def hits(
@@ -39,7 +40,10 @@ def hits(
                 found.append(hit)
         if len(found) == wanted:
             break
-    return _cited(view, overtaken(view, found, asked, wanted), fetched), passed
+    found = overtaken(view, found, asked, wanted)
+    if "updates" in asked.on:
+        found = newest_first(found, asked)
+    return _cited(view, found, fetched), passed
 
 
 def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> list[Hit]:

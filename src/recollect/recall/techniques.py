@@ -28,6 +28,7 @@ TECHNIQUES: dict[str, tuple[bool, str]] = {
     "kinds": (False, "turns, facts, entities and procedures count by fixed weights"),
     "rrf": (False, "ranks are fused (reciprocal rank fusion) in place of scores"),
     "diversity": (True, "one conversation fills no more than part of the hits"),
+    "updates": (True, "of several turns that say something of the same matter the newest comes first"),
     "rerank": (True, "the best are put in order by a reranker, if one is configured"),
 }
 """Whether each is on by default, and what it does."""

@@ -16,6 +16,7 @@ CUTS = (1, 3, 5, 10)
 NDCG_AT = 10
 MAIN = (("session", "any@5"), ("session", "all@5"), ("turn", "any@10"))
 RESAMPLES = 2000
+UPDATES = "knowledge-update"
 
 Figures = dict[str, float]
 
@@ -35,12 +36,27 @@ def score(dataset: Dataset, answers: Sequence[Answer]) -> dict[str, Any]:
         "abstention_left_out": dataset.left_out,
         **_means(scored),
         "by_type": by_type,
+        "newest_first": newest_first(dataset, answers),
         "latency_ms": {f"p{p}": round(float(np.percentile(times, p)), 2) for p in (50, 95)} if times else {},
         "interval": {
             f"{level} {name}": interval([one[level][name] for one in scored if level in one])
             for level, name in MAIN
         },
     }
+
+
+def newest_first(dataset: Dataset, answers: Sequence[Answer]) -> dict[str, float]:
+    """Of the questions about what has changed, how often the newest session of the evidence comes before the
+    older ones."""
+    counted = right = 0
+    for (person, question), answer in zip(dataset.questions, answers, strict=True):
+        at = {session.id: session.at for session in person.sessions if session.id in question.sessions}
+        if question.type != UPDATES or len(set(at.values())) < 2:
+            continue
+        first = next((session for session, _ in answer.turns if session in at), None)
+        counted += 1
+        right += first is not None and at[first] == max(at.values())
+    return {"questions": counted, "share": round(right / counted, 4) if counted else 0.0}
 
 
 def _levels(question: Question, answer: Answer) -> dict[str, Figures]:
