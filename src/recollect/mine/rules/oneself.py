@@ -22,7 +22,7 @@ _LOOSE_THIS = re.compile(
     r"tried|started|"
     r"discovered|joined) this (?=(?P<next>[a-z]+) [a-zA-Z])(?!(?:week|month|year|morning|afternoon|"
     r"evening|time|"
-    r"weekend|past|coming|summer|one)\b)"
+    r"weekend|past|coming|summer|one|on|from|in|at|to|for|with|by|and)\b)"
 )
 """In "I'm reading this new book" it points at nothing."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from recollect.mine.rules import markers as m
 from recollect.mine.rules.clauses import JOINT, shared, turned, with_subject
+from recollect.mine.rules.pasted import own_words
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -44,12 +45,6 @@ _PRIVATE = re.compile("[\ue000-\ue0ff]")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|(?<![\w])'[^'\n]{2,400}'(?!\w)|`[^`\n]{1,400}`")
 _FIRST = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur|me|[Ii]'m)\b")
 _ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|[A-Z](?=\.\s?[A-Z]))\.")
-_SPACES = re.compile(r"[^\S\n]+")
-_LINE_OF_CODE = re.compile(
-    r"\s*(?:>|\||#(?!\w)|//|/\*|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|"
-    r"const) )"
-)
-_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SLIPS = (
     ("i", re.compile(r"\bi(?=['\s,])(?!\.e)"), "I"),
     ("m ", re.compile(r"\b[Ii]m\b(?=\s)"), "I'm"),
@@ -134,24 +129,7 @@ def stops_playing(text: str) -> bool:
 
 def _typed(text: str) -> str:
     """What was typed rather than pasted."""
-    text = _PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'")
-    if "```" in text:
-        text = "".join(text.split("```")[::2])
-    kept: list[str] = []
-    for line in text.split("\n"):
-        if m.PASTED.match(line):
-            break
-        if _LINE_OF_CODE.match(line):
-            continue
-        bullet = _BULLET.match(line)
-        kept.append(_SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip())
-        if ("\n" in text or ":" in line) and (asks := m.WORKED_ON.search(kept[-1])):
-            colon = kept[-1].find(":", asks.start())
-            if colon < 0 and "\n" not in text:
-                continue
-            kept[-1] = kept[-1] if colon < 0 else kept[-1][:colon]
-            break
-    return "\n".join(kept)
+    return own_words(_PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'"))
 
 
 def _masked(text: str) -> tuple[str, tuple[str, ...]]:
