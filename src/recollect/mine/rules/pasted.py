@@ -67,6 +67,8 @@ _TREATS = re.compile(
 _ENDS_THERE = re.compile(
     rf"(?: (?:\w+ )?{TEXTS}| (?:sound|into|more|a bit|better|shorter|nicer|for (?:me|typos|tone))\b[^.?!:]{{0,30}})?[?.!:] ", _I
 )
+_POINTERS = ("his", "hese", "HIS", "following", "below")
+_DASHES = (" -", "—", "–")
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SPACES = re.compile(r"[^\S\n]+")
 
@@ -81,9 +83,9 @@ def own_words(text: str) -> str:
     talked = _is_dialogue(lines)
     kept: list[str] = []
     for at, line in enumerate(lines):
-        if PASTED.match(line) or _HEADING.match(line) or (at + 1 < len(lines) and _GREETS_ANOTHER.match(line)):
+        if PASTED.match(line) or _HEADING.match(line) or _greets(line, at + 1 < len(lines)):
             break
-        if _LINE_OF_CODE.match(line) or _ASCRIBED.match(line) or _BLANK.search(line):
+        if _LINE_OF_CODE.match(line) or _is_not_said(line):
             continue
         if talked and prefix(line):
             continue
@@ -95,6 +97,18 @@ def own_words(text: str) -> str:
         if ends:
             break
     return "\n".join(kept)
+
+
+def _greets(line: str, more: bool) -> bool:
+    """Whether a letter begins with it."""
+    return more and line.rstrip().endswith(",") and _GREETS_ANOTHER.match(line) is not None
+
+
+def _is_not_said(line: str) -> bool:
+    """Words of somebody whose name stands behind them, or with gaps to fill."""
+    if any(dash in line for dash in _DASHES) and _ASCRIBED.match(line):
+        return True
+    return ("___" in line or "......" in line) and _BLANK.search(line) is not None
 
 
 def _before_pasted(line: str, more: bool, several: bool) -> tuple[str, bool]:
@@ -114,6 +128,8 @@ def _before_pasted(line: str, more: bool, several: bool) -> tuple[str, bool]:
         colon = line.find(":", asks.start())
         if colon >= 0 or several:
             return (line if colon < 0 else line[:colon]), True
+    if not any(word in line for word in _POINTERS):
+        return line, more and _hands_over(line)
     if (found := _TREATS.search(line)) and (stop := _ENDS_THERE.match(line, found.end())):
         return line[: stop.end()], True
     return line, more and _hands_over(line)

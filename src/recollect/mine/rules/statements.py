@@ -8,6 +8,7 @@ from typing import NamedTuple
 from recollect.mine.rules import markers as m
 from recollect.mine.rules.clauses import JOINT, shared, turned, with_subject
 from recollect.mine.rules.pasted import own_words
+from recollect.mine.rules.unmeant import is_unmeant, puzzles
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -98,7 +99,7 @@ NOTHING = Told([], ())
 def read(text: str) -> Told:
     """A turn without code, quotes and pasted text."""
     typed = _typed(text)
-    if not typed or m.injects(typed):
+    if not typed or m.injects(typed) or puzzles(typed):
         return NOTHING
     masked, quotes = _masked(typed)
     return Told(_sentences(masked)[:SENTENCES_LIMIT], quotes)
@@ -109,9 +110,11 @@ def statements(told: Told) -> Iterator[Sentence]:
     for sentence in told.sentences:
         if m.plays(sentence) or m.writes(sentence) or m.hands_over(sentence):
             return  # what follows is played, or to be written, or worked on
+        if m.SUPPOSES_ALL.match(sentence):
+            return  # what follows is supposed, too
         if (
             not 4 < len(sentence) <= LENGTH_LIMIT
-            or m.mocks(sentence)
+            or is_unmeant(sentence)
             or _speaks_of_another(sentence, told.quotes)
         ):
             continue
