@@ -153,13 +153,13 @@ def shared(piece: str) -> list[str]:
     subject = subject.split("'")[0]
     verb = next((word for word in rest.lower().split(" ") if not is_adverb(word)), "")
     forms = (
-        BASE
+        frozenset(BASE)
         if verb in BASE and verb not in ("have", "do")
-        else PAST
+        else frozenset(PAST)
         if verb in PAST and verb != "was"
         else None
     )
-    forms = _PRESENT if forms is None else forms
+    forms = _PRESENT if forms is None else forms | PAST.keys() if verb in ALIKE else forms
     parts: list[str] = []
     start = 0
     for match in _AND_VERB.finditer(piece):

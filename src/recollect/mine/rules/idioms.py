@@ -2,7 +2,7 @@
 
 import re
 
-_IDIOMS = """
+_IDIOMS = r"""
 horse: eat a horse|like a horse|horses? in midstream
 log: sle(?:ep|pt) like a (?:log|baby|rock)
 baby: sle(?:ep|pt) like a baby
@@ -14,7 +14,7 @@ buried: buried (?:in|under)
 fish: (?:bigger|other) fish to fry|fish out of water
 fried: (?:brain|head)(?:'s| is) fried
 mush: (?:brain|head|legs?)(?:'s| is| are) mush
-brain: brain (?:is|has) (?:dead|gone|melt\\w*|stopped|on vacation|off|mush|fried)
+brain: brain (?:is|has) (?:dead|gone|melt\w*|stopped|on vacation|off|mush|fried)
 explode: (?:about|going|gonna) to explode|might explode
 exploding: (?:head|brain)(?:'s| is) exploding
 explodes: my (?:head|brain) explodes
@@ -83,14 +83,13 @@ superman: superman|superwoman
 king: (?:i'm|i am|like) (?:the|a) king
 queen: (?:i'm|i am|like) (?:the|a) queen
 genius: (?:i'm|i am) (?:such )?a (?:real |true )?genius
-saint: (?:i'm|i am) (?:no |a |not a )saint
-hates: my (?:\\w+ )?(?:phone|laptop|computer|printer|car|router|oven|bank|body|hair|internet|luck|life|screen|code|\
-app|software|keyboard|camera|watch|skin) hates
+saint: patience of a saint|(?:i'm|i am) (?:no |a |not a )saint
+hates: my (?:\w+ )?(?:phone|laptop|computer|printer|car|router|oven|bank|body|hair|app|code|skin) hates
 pieces: in pieces|to pieces
 hell: (?:living|from|through|in) hell
 heaven: in (?:seventh )?heaven
 dream: living the dream
-crazy: driv(?:es|ing|e) me (?:\\w+ )?crazy
+crazy: driv(?:es|ing|e) me (?:\w+ )?crazy
 nuts: driv(?:es|ing|e) me nuts
 insane: driv(?:es|ing|e) me insane
 bananas: (?:going|drives? me) bananas
@@ -111,6 +110,39 @@ jam: in a jam
 apple: apple of my eye
 cake: piece of cake
 pie: pie in the sky
+reader: mind reader
+psychic: (?:a|be) psychic|psychic powers
+crystal: crystal ball
+wizard: (?:a|be) wizard
+magician: (?:a|be) magician
+wand: magic wand
+machine: time machine
+superpower: superpower
+superpowers: superpowers
+kidney: (?:sell|sold|selling) (?:a|my) kidney
+clone: clone myself
+air: live (?:on|off) air|walking on air|castles in the air
+belt: black belt in (?!judo|karate|taekwondo|aikido|ju|bjj|brazilian|tae|kung|krav|hap|shoto)
+allergic: allergic to (?:mondays?|mornings?|work(?:ing)?|exercise|stupidity|people|nonsense|drama|effort|meetings?|fools)
+fluent: fluent in (?:sarcasm|silence|nonsense|emoji|bullshit|movie|body)
+phd: phd in (?:procrastinat\w+|overthinking|being|napping|avoiding|sarcasm|making|ruining|burning|losing)
+overthinker: professional overthinker
+procrastinator: professional procrastinator
+napper: professional napper
+cardio: my cardio is
+wallet: my (?:wallet|bank account) (?:is )?(?:cry\w+|weep\w+|thanks|loves|hates|hurts|bleed\w+|screams?|dead|empty)
+joy: beside myself|contain my|jump(?:ed|ing)? for joy|bundle of joy
+excitement: contain my excitement
+cup: cup runneth|cup of tea
+married: married to (?:my|the) (?:job|work|phone|laptop|desk|sofa|sea)
+slave: (?:a )?slave (?:to|of)
+spite: and spite
+fumes: on fumes
+caffeine: runs? on caffeine
+coffee: runs? on (?:coffee|caffeine)|live on coffee
+patience: patience of (?:a saint|job)
+angels: (?:little|perfect) angels
+hate: love-hate
 oyster: world is my oyster
 """
 FIGURES: dict[str, re.Pattern[str]] = {

@@ -143,7 +143,8 @@ SUPPOSES_ALL = re.compile(
     r"pretend)|hypothetically|picture this|visuali[sz]e|for the sake of argument|hypothetical)\b",
     _I,
 )
-"""With which the rest of a turn is supposed as well."""
+"""With which the rest of a turn is supposed as well, unless the sentence ends the thought."""
+CONCLUDES = re.compile(r"\b(?:would|i'd|we'd|you'd)\b|\?", _I)
 WITH_IF = re.compile(r"\b(?:if|whether|unless|as though|in case|as long as|provided)\b", _I)
 REPORTS = re.compile(
     r"\b(?:said|say|saying|put it|reads|says|told|tells|asked|asks|wrote|writes|replied|thinks|claims|"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from recollect.mine.extracted import Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.changes import change_of
 from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.grammar import is_adverb, parsed, retold
@@ -264,16 +265,10 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
     if said is None or (said.verb != "be" and is_vague(_HERS.sub("", said.rest))):
         return
     dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))
-    facet = facet_of(said)._replace(preference=False)
+    change = change_of(said, teller.circle.known)
+    facet = NONE if change else _of_whom(met, facet_of(said))
     if met.name:
-        teller.found.mention(met.name, "person", teller.turn)
-    else:
-        one = met.kin in lx.ONE_AT_A_TIME or met.kin in lx.PETS
-        facet = facet._replace(
-            attribute=f"{met.kin}'s {facet.attribute}" if facet.attribute else "",
-            bond="",
-            single=facet.single and one,
-        )
+        teller.found.mention(met.name, "item" if met.kin in lx.PETS else "person", teller.turn)
     claim = teller.dated(f"{met.phrase} {dated.text}", tense_of(said, dated.since, teller.at), dated)
     claim = replace(
         claim,
@@ -282,3 +277,22 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
         certainty="uncertain" if clause.doubtful else "explicit",
     )
     teller.finish(claim, facet, clause, sentence)
+    if change:
+        state = replace(
+            claim,
+            content=f"{met.phrase} {change.predicate}",
+            tense=Tense.CURRENT,
+            since=dated.since,
+            certainty="uncertain" if clause.doubtful else "implied",
+        )
+        teller.finish(state, _of_whom(met, change.facet), clause, sentence)
+
+
+def _of_whom(met: p.Acquaintance, facet: Facet) -> Facet:
+    """With whose it is in the attribute, where they have no name that says so."""
+    facet = facet._replace(preference=False)
+    if met.name:
+        return facet
+    one = met.kin in lx.ONE_AT_A_TIME or met.kin in lx.PETS
+    attribute = f"{met.kin}'s {facet.attribute}" if facet.attribute else ""
+    return facet._replace(attribute=attribute, bond="", single=facet.single and one)

@@ -48,7 +48,7 @@ _THIS = re.compile(rf"\b(?:this|these)\b(?! {_TIMES}\b)", _I)
 _STATES = re.compile(r"(?:I|We|My|Our|i|we|my|our)\b")
 _HANDED = re.compile(rf"\b(?:{TEXTS}|{_TELLS}|(?:the )?following|below|so far)\b", _I)
 _OWN_COLON = re.compile(
-    r"\b(?:I|i|me|my|myself|we|our|us)\b|\b(?:plan|update|context|background|situation|know|remember|anyway|"
+    r"^(?:for|about|re|regarding|on|as for|in|when|with) |\b(?:I|i|me|my|myself|we|our|us)\b|\b(?:plan|update|context|background|situation|know|remember|anyway|"
     r"facts?|note|resolution|goal|news|reason|btw|fyi|ps|edit|tl;?dr|correction|confession|truth|thing|"
     r"things|problem|issue|reminder|preferences?|allerg\w+|short|also|important|info|deal|budget|first|"
     r"second|honest\w*|clarify|clear|record|story|disclaimer|character)\s*$",

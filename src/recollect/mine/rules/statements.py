@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recollect.mine.rules import markers as m
 from recollect.mine.rules.clauses import JOINT, shared, turned, with_subject
 from recollect.mine.rules.pasted import own_words
-from recollect.mine.rules.unmeant import is_unmeant, puzzles
+from recollect.mine.rules.unmeant import is_figure, is_unmeant, puzzles
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -110,7 +110,7 @@ def statements(told: Told) -> Iterator[Sentence]:
     for sentence in told.sentences:
         if m.plays(sentence) or m.writes(sentence) or m.hands_over(sentence):
             return  # what follows is played, or to be written, or worked on
-        if m.SUPPOSES_ALL.match(sentence):
+        if m.SUPPOSES_ALL.match(sentence) and not m.CONCLUDES.search(sentence):
             return  # what follows is supposed, too
         if (
             not 4 < len(sentence) <= LENGTH_LIMIT
@@ -203,7 +203,7 @@ def _split(sentence: str) -> Iterator[Clause]:
     for piece in _whole(JOINT.split(turned(sentence))):
         for part in shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
-            if clause is None:
+            if clause is None or is_figure(clause.text):
                 continue
             if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
                 wrong = _WRONG.search(sentence) is not None

@@ -14,7 +14,7 @@ _WORD = re.compile(r"[a-z]+")
 _DELIGHT = re.compile(
     r"\b(?:love|adore|enjoy|live for|thrilled|delighted|ecstatic|overjoyed|favou?rite|happier|can't wait|dream "
     r"of|big fan of|huge fan of|appreciate|treat|fun|best|wonderful|fantastic|great|lovely|perfect|brilliant|"
-    r"yay|hooray|lucky|awesome|amazing|terrific|marvell?ous|congratulations|proud owner|cherish|pleasure)\b",
+    r"yay|hooray|woo-?hoo|lucky|dream|hobby|hobbies|talent|passion|ambition|life goal|bliss|heaven|awesome|amazing|terrific|marvell?ous|congratulations|proud owner|cherish|pleasure)\b",
     _I,
 )
 _NUISANCE = re.compile(
@@ -30,7 +30,12 @@ _NUISANCE = re.compile(
     r"tyres?|flat tires?|hidden fees|small talk with|airports? at|at (?:three|four|five|[345]) ?(?:am|in the "
     r"morning)|filling (?:in|out)|forms|migraines?|deadlines?|again and again|for the (?:\w+th|third|tenth) "
     r"time|bills|inbox|spreadsheets all|working weekends|meetings that|pointless|useless|noise|awful|terrible|"
-    r"horrible)\b",
+    r"horrible|debugging|another (?:weekend|night|day|evening|hour|round|meeting|call|email|form|bill|update|password)|"
+    r"assembling|dishes|ironing|invoices|screaming|snoring|sleepless|no sleep|(?:three|two|four|five|six|\d+) hours "
+    r"(?:of|on|in|for|late)|all night (?:long )?(?:fixing|working|waiting)|commut(?:e|ing) (?:for|of)|password "
+    r"resets?|re-?installing|rebooting|surveys?|cold calls?|telemarketers?|robocalls?|scammers?|exposure|"
+    r"suffering|pain|misery|failing|failure|losing|burn(?:ing|ed) (?:the|my|water|dinner)|unpaid|for nothing|cold "
+    r"(?:showers?|pizza|coffee|food)|laundromat|after (?:two|three|\w+) hours|hard drives? (?:fail|dying)|dead (?:battery|phone)|worst|ruined|wasting|wasted|hair in)\b",
     _I,
 )
 _EXCLAIMS = re.compile(
@@ -60,7 +65,13 @@ _MOCKS = re.compile(
     r"|\b(?:always|again) (?:i'm )?the (?:idiot|fool)\b|\beye ?roll\b|\bhow (?:lovely|wonderful|"
     r"charming|thoughtful|convenient|fun|exciting)\b[,!.]|\bmy life is (?:perfect|great|complete|over|a joke)\b"
     r"|\b(?:live|living) for (?:\w+ )?(?:mondays?|meetings?|deadlines?|emails?)\b|\bone word\b|\bi'd sell my\b"
-    r"|\bso \w+ (?:that )?i could\b",
+    r"|\bso \w+ (?:that )?i could\b|^(?:sure|ok|okay|fine|no problem|no worries|of course|right)[,!.]? (?:so |then )?i'll "
+    r"just\b|^oh,? (?:good|wonderful|lovely|perfect|goody|boy|fun|fabulous|terrific|yes|marvell?ous|super|how|dear)\b"
+    r"|^(?:yet )?another \w+|\ball the time in the world\b|\bnow,? i guess\b|\bi (?:just )?forgot,? i'm\b|\bnothing "
+    r"says\b|\bi do so (?:love|enjoy)\b|\b(?:as if|like) i need\b|\bapparently,? i'm (?:an? |the )?\w+(?: \w+)? "
+    r"now\b|\bmust be nice\b|\bcouldn't be (?:happier|prouder|more)\b|\bluckiest\b|^(?:yippee|woo-?hoo|whoop\w*|hooray|yay)\b"
+    r"|^(?:10|11|ten)/10\b|^(?:five|5) stars\b|\bthe best (?:week|day|month|year|night)\b|\bthanks? (?:a lot|so much) for (?:making|"
+    r"ruining|breaking|deleting|nothing)\b|\bwho (?:needs|doesn't (?:love|like|want))\b",
     _I,
 )
 _RETORTS = re.compile(
@@ -149,7 +160,7 @@ _KEYED = (
             "totally clearly obviously definitely certainly surely course apparently evidently naturally duh hooray "
             "yay whoopee not nobody no lucky poor silly luck story day better nothing wrong does joy treat delight "
             "thrill idiot fool villain guy problem again now here then eye how life live living word sell could all "
-            "another much good"
+            "another much good just oh guess forgot nothing so needs doesn must best thanks thank needs who couldn luckiest yippee woo woohoo stars"
         ),
         _MOCKS,
     ),
@@ -176,7 +187,7 @@ _FACES = re.compile("[🙃🙄😒😑🤡]")
 _DELIGHTED = listed(
     "love adore enjoy live thrilled delighted ecstatic overjoyed favourite favorite happier wait dream fan "
     "appreciate treat fun best wonderful fantastic great lovely perfect brilliant yay hooray lucky awesome amazing "
-    "terrific marvellous marvelous congratulations owner cherish pleasure"
+    "terrific dream hobby hobbies talent passion ambition goal bliss heaven woohoo hoo marvellous marvelous congratulations owner cherish pleasure"
 )
 _ADDED = listed("another again get just course of now simply so life")
 
@@ -187,17 +198,21 @@ def is_unmeant(sentence: str) -> bool:
     words = set(_WORD.findall(low))
     if words.isdisjoint(_DIVIDES):
         return False
-    for word in words & FIGURES.keys():
-        if FIGURES[word].search(low):
-            return True
     return (
         any(not keys.isdisjoint(words) and kind.search(low) for keys, kind in _KEYED)
-        or (not words.isdisjoint(_DELIGHTED) and _is_ironic(low))
         or (not words.isdisjoint(_ADDED) and _EXCLAIMS.match(low) is not None and _ADDS.search(low) is not None)
         or _SYMBOL.search(sentence) is not None
         or (not sentence.isascii() and _FACES.search(sentence) is not None)
     )
 
 
-def _is_ironic(low: str) -> bool:
-    return _DELIGHT.search(low) is not None and _NUISANCE.search(low) is not None
+def is_figure(clause: str) -> bool:
+    """Whether a clause is a figure of speech, or delights in what delights nobody."""
+    low = clause.lower()
+    words = set(_WORD.findall(low))
+    for word in words & FIGURES.keys():
+        if FIGURES[word].search(low):
+            return True
+    return not words.isdisjoint(_DELIGHTED) and (
+        _DELIGHT.search(low) is not None and _NUISANCE.search(low) is not None
+    )
