@@ -34,6 +34,7 @@ _OLD_JOB = re.compile(
     r"(?:(?:working|my|a|the|old|previous|job|position|role|post|work) )*(?:as an? [\w -]{2,40}? )?(?:(?:at|for|with|from) "
     r")?(?P<where>[A-Z].*)"
 )
+_A_JOB = (re.compile(r"\b(?:job|position|role|hired)\b"), re.compile(r"\b(?:job|position|role|offer)\b"))
 _OWN_THING = re.compile(r"(?:my|our) (?:old |beloved |trusty )*(?P<what>[a-z][\w -]{1,40}?)$")
 _STATUS = re.compile(r"(?P<status>married|divorced|engaged|separated)\b(?: to (?P<whom>[A-Z]\w+))?")
 _PARTED = re.compile(r"up (?:.{1,60} )?with (?:my (?:girlfriend|boyfriend|partner|fiancée?|ex),? )?(?P<whom>[A-Z]\w+)\b")
@@ -64,8 +65,8 @@ def _moved(_said: Said, rest: str, _known: Container[str]) -> Change | None:
 def _joined(said: Said, rest: str, _known: Container[str]) -> Change | None:
     if said.verb == "join":
         where = name_at_start(rest)
-    elif said.verb in ("get", "land", "accept", "take") and not re.search(r"\b(?:job|position|role|hired|offer)\b", rest):
-        where = ""
+    elif said.verb in ("get", "land", "accept") and not _A_JOB[said.verb == "accept"].search(rest):
+        where = ""  # an offer is no job yet
     else:
         found = _NEW_JOB.match(rest)
         where = name_at_start(found["where"]) if found else ""

@@ -140,7 +140,7 @@ def with_subject(text: str) -> str:
     verb = first[1].lower()
     if (verb in PAST and verb not in ALIKE and verb not in _COPULA) or verb == "need":
         return f"I {text[0].lower()}{text[1:]}"
-    if verb in ING and first.start(1) == 0 and verb in _ELLIPTIC_ING:
+    if verb in ING and first.start(1) == 0 and verb in _ELLIPTIC_ING and not text.startswith("Going forward"):
         return f"I'm {text[0].lower()}{text[1:]}"
     return text
 

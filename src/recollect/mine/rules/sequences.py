@@ -28,6 +28,7 @@ _NO_ACTS = listed(
     "with of for by as if when so all each some any more most one two three a an your its his her their please here now "
     "go-to both only also still really very too just about over under out up down off"
 )
+_TO_ASSISTANT = re.compile(r"\bme\b|^(?:answer|explain|tell|reply|ask)\b", _I)
 _REQUESTS = listed("suggest find recommend plan give tell list help show explain book write make create order pick do")
 _FOR = re.compile(r"(?:for|to)\b", _I)
 _WITH_OBJECT = re.compile(
@@ -71,7 +72,7 @@ _THE_WAY = re.compile(
 )
 _PERSON = re.compile(
     r"^(?:(?:and|then|so|also|now|next|finally|lastly|afterwards?|always|please|just|never|usually|first(?:ly)?|second(?:ly)"
-    r"?|third(?:ly)?|after that|you|i|we|you'll|i'll|we'll|need to|have to|must|should|'ll|"
+    r"?|third(?:ly)?|after that|you|i|we|you'll|need to|have to|must|should|"
     r"i've got to|it's|make sure to|be sure to|start by|begin by)\b[, ]*)+",
     _I,
 )
@@ -181,7 +182,7 @@ def _rule(found: re.Match[str]) -> Sequence | None:
     """Always back up before you migrate."""
     what, how, when = found["what"], found["how"], found["when"]
     bare = re.sub(r"^(?:you|i|we) ", "", when, flags=_I)
-    if not _is_act(what) or not (bare != when or is_ing(first_word(when)) or _is_act(when)):
+    if not _is_act(what) or _TO_ASSISTANT.search(what) or not (bare != when or is_ing(first_word(when)) or _is_act(when)):
         return None
     often = "never" if found.group().lower().startswith("never") else "always"
     return Sequence(f"to {what}" if how == "without" else f"{how} {when}", (f"{often} {what} {how} {when}",))

@@ -1,0 +1,204 @@
+"""In which words answers are praised, blamed and wished for, and how that is told.
+
+`{what}` stands for what was said, `{user}` for who said it. What is only said of one answer, and bare commands,
+count after an answer; what says "next time" or "I'd rather you" counts anywhere.
+"""
+
+import re
+from typing import NamedTuple
+
+_I = re.IGNORECASE
+
+
+class Verdict(NamedTuple):
+    hints: tuple[str, ...]
+    """Letters of which one must be there."""
+    pattern: re.Pattern[str]
+    told: str
+    after: bool
+    """Only after an answer."""
+
+
+def _verdict(hints: str, pattern: str, told: str, *, after: bool = True) -> Verdict:
+    return Verdict(tuple(hints.split("|")), re.compile(pattern, _I), told, after)
+
+
+_LEAD = (
+    r"(?:(?:please|pls|ok|okay|and|but|so|also|hm+|well|oh|no|yes|yeah|thanks|thank you|sorry|nice|great|good|cool|btw|by "
+    r"the way|hey|ugh|fyi|just|maybe|perhaps|honestly|actually|one thing|small thing|a note|feedback)[,!.:]* )*"
+)
+_MANNER = (
+    r"(?:long(?:-winded)?|short|brief|terse|formal|informal|casual|chatty|technical|vague|generic|wordy|verbose|complicated|"
+    r"complex|simplistic|simple|basic|detailed|stiff|general|harsh|blunt|salesy|enthusiastic|cheerful|dry|cold|robotic|"
+    r"condescending|patroni[sz]ing|preachy|repetitive|confusing|superficial|shallow|dense|rambling|cheesy|pushy|academic|"
+    r"flowery|bland|boring|corporate|polite|apologetic|cautious|over the top|hard to (?:read|follow)|unclear|abstract|fluffy|"
+    r"impersonal|sloppy|messy|cluttered|theoretical|advanced|scattered|one-sided|optimistic|cutesy|sugary|stilted)"
+)
+_ANSWER = (
+    r"(?:answers?|repl(?:y|ies)|responses?|explanations?|summar(?:y|ies)|messages?|lists?|write-?ups?|overviews?|breakdowns?|"
+    r"recommendations?|suggestions?|tone|style|wording|formatting|output)"
+)
+_DO = (
+    r"(?:use|give|show|cite|include|answer|check|ask|add|write|tell|start|reply|call|put|explain|keep|skip|avoid|mention|"
+    r"link|quote|list|lead|stick|format|summari[sz]e|provide|translate|respond|be|begin|end|limit|leave|drop|focus|point|"
+    r"warn|remind|suggest|compare|name|make|go|talk|speak|address|say|send|stop|try|assume|wrap|highlight|bold|number|split|"
+    r"break|walk|offer|double-check|verify|state|spell|round|convert|present|structure|draft|spare|just|only|first|always|"
+    r"never|don't|do not|no|not)"
+)
+_TO_COME = r"(?:next time|from now on|in (?:the )?future|going forward|from here on|henceforth|for next time|in general)"
+
+VERDICTS = (
+    _verdict(
+        "always|never",
+        rf"^{_LEAD}(?:can|could|would|will) you (?:please )?(?P<what>(?:always|never) {_DO}\b[^?]{{3,140}})",
+        "{user} wants the assistant to {what}.",
+        after=False,
+    ),
+    _verdict(
+        "your |answers|explanations|replies|responses",
+        rf"^{_LEAD}i (?:really |usually |generally |always )*(?:prefer|like|want|need|love|would like|'d like) (?P<what>[^?.!]{{3,60}}? (?:in|"
+        rf"from|for) your {_ANSWER}|(?:my|your) (?:{_ANSWER}|code|examples) [^?.!]{{3,60}})",
+        "{user} prefers {what}.",
+        after=False,
+    ),
+    _verdict(
+        "be more|be less|be a bit|be a little|more |less ",
+        rf"^{_LEAD}(?:can you |could you |would you |you (?:can|could|should|may) |try to )*(?P<what>be (?:a (?:bit|little|tad) |way |much )?"
+        rf"(?:more|less) (?:{_MANNER}|direct|honest|critical|specific|precise|friendly|concrete|careful|creative|personal|relaxed|"
+        rf"straightforward|practical|encouraging|serious|positive|negative|sarcastic|dramatic)\b[^?]{{0,60}})",
+        "{user} wants the assistant to {what}.",
+    ),
+    _verdict(
+        "rather|prefer|like it|appreciate|happier|love it",
+        r"\bi(?:'d| would)? (?:much |really |strongly |generally |usually )*(?:rather|prefer(?: it)?(?: if| that)?|appreciate "
+        r"it if|like it (?:if|better if|more if)|love it if|be happier if) you(?:'d| would)? (?:just )?(?P<what>(?:didn't|"
+        r"don't|not|never|\w+)\b[^?]{3,140})",
+        "{user} would rather the assistant {what}.",
+        after=False,
+    ),
+    _verdict(
+        "next time|from now on|future|going forward|here on|henceforth|in general",
+        rf"^{_LEAD}{_TO_COME}[,:]? (?:please |could you |can you |would you |i'd like you to |i want you to |i'd like |i want |try "
+        rf"to |remember to |make sure to |you should |you can )*(?P<what>{_DO}\b[^?]{{3,160}})",
+        "{user} wants the assistant to {what} from now on.",
+        after=False,
+    ),
+    _verdict(
+        "next time|from now on|future|going forward|here on|henceforth",
+        rf"^{_LEAD}(?:could you |can you |would you |i'd like you to |i want you to |try to )*(?P<what>{_DO}\b[^?]{{3,140}}?),? "
+        rf"(?:{_TO_COME})\b",
+        "{user} wants the assistant to {what} from now on.",
+        after=False,
+    ),
+    _verdict(
+        "when you|whenever you|every time you|if you",
+        rf"^{_LEAD}(?:when(?:ever)?|every time|if|each time) you (?P<when>(?:answer|explain|write|give|summari[sz]e|recommend|"
+        rf"suggest|reply|respond|show|list|quote|send|draft|code|translate|compare|mention|use|present|make|propose|correct|"
+        rf"cite|tell)\b[^,?]{{0,60}}), (?:please |always |just |could you |can you |i'd like you to )*(?P<what>{_DO}\b"
+        rf"[^?]{{3,140}})",
+        "When the assistant {when}, {user} wants it to {what}.",
+        after=False,
+    ),
+    _verdict(
+        "like it when|love it when|hate it when|like when|love when|hate when|stand it when|annoys me|bothers me|bugs me",
+        r"\bi (?:really |just |also |actually )?(?P<no>hate|don't like|dislike|can't stand|like|love|appreciate|prefer)(?: it)? "
+        r"when you (?P<what>(?!said|say\b|are\b|were\b)[a-z]+ [^?]{3,120})",
+        "{user} {likes} it when the assistant {what}.",
+        after=False,
+    ),
+    _verdict(
+        "annoy|bother|bugs me|irritat|put me off|puts me off",
+        r"\b(?:it|what) (?:annoys|bothers|bugs|irritates|puts) me (?:off )?(?:when|that|is (?:when|that)) you (?P<what>[^?]{3,120})",
+        "{user} does not like it when the assistant {what}.",
+        after=False,
+    ),
+    _verdict(
+        "kind of|sort of|type of|how i like|the way i like",
+        rf"\b(?:that|this|these)(?:'s| is| are| was)? (?:exactly |precisely |just )?(?:the|my) (?:kind|sort|type|favou?rite kind) of "
+        rf"(?P<what>{_ANSWER}[^?.!]{{0,80}})|\b(?:that|this)(?:'s| is) (?:exactly |just )?(?P<also>(?:how|the way) i (?:like|want|"
+        rf"prefer|need)[^?.!]{{0,60}})",
+        "{user} said that this is the kind of answer they like: {what}.",
+    ),
+    _verdict(
+        "more like th|more of th|keep doing|keep th|keep writing|keep answering|keep explaining|keep it up|keep using|keep giving",
+        r"\b(?P<what>(?:more (?:answers |replies |explanations |like |of )+(?:this|that|these|those)|keep (?:doing|using|giving|"
+        r"writing|answering|explaining|including|adding|it (?:like this|up|this way)|(?:this|that|the) "
+        r"(?:format|style|tone|length|level))\b)[^?.!]{0,100})",
+        "{user} liked the answer and wants it so again: {what}.",
+    ),
+    _verdict(
+        "works for me|works well|works best|easier to|easy to|clear|helpful|helped|great|perfect|love|like|spot on|ideal|nice|good|"
+        "brilliant|excellent|useful|appreciate",
+        r"\b(?:the|that|this|your|those|these) (?P<what>(?:[\w-]+ )?(?:tables?|lists?|summar(?:y|ies)|breakdown|format|diagrams?|"
+        r"examples?|steps|step-by-step|analog(?:y|ies)|comparisons?|outline|explanation|charts?|structure|short version|bullets|"
+        r"bullet points|headings|links|sources|code snippets?|snippets?|tone|length|pace|level of detail|metaphors?|layout|tl;?dr)"
+        r"(?: \w+ing| with [\w ]+?| at the (?:end|top|start))? (?:really |just |actually )?(?:helped|helps|was|were|is|are|made|"
+        r"makes|worked|works|hit)\b(?! (?:not|wrong|too|missing|incorrect|broken|confusing|unclear|n't))[^?.!]{0,80})",
+        "{user} liked about the answer: the {what}.",
+    ),
+    _verdict(
+        "love|like|appreciate|great|enjoy",
+        rf"(?:\bi |^)(?:really |just |also |especially )?(?:love|loved|like|liked|appreciate|appreciated|enjoy|enjoyed) (?P<what>(?:how|"
+        rf"that|the way|when) you[^?.!]{{3,120}}|(?:the|your) (?:[\w-]+ ){{0,2}}?(?:tables?|{_ANSWER}|format|examples?|analog\w+|"
+        rf"structure|brevity|humou?r|directness|honesty|level of detail)\b(?! (?:in|at|from|of) (?:my|our))[^?.!]{{0,80}})",
+        "{user} liked about the answer: {what}.",
+    ),
+    _verdict(
+        "too |bit |way |sound|so |very |kind of|sounds|sounded|felt|feels|reads|came across|comes across|really |pretty |rather |overly",
+        rf"(?:^{_LEAD}|\b(?:but|and|,) )(?:(?:that|this|it|you|your (?:last |previous )?{_ANSWER}|the (?:last |previous )?{_ANSWER})"
+        rf"(?: one)?(?:'s| is| was| were|'re| are| felt| feels| sounded| sounds?| reads?| seems?| seemed| came across as| comes across "
+        rf"as| got| gets?)|(?:felt|sounds|reads|still|way|a bit|far|much))? ?(?P<what>(?:(?:way|far|much|a bit|a little|a tad|kind of|"
+        rf"sort of|so|very|really|pretty|rather|overly|still|just|quite|super|incredibly) )*(?:too )?(?:{_MANNER}|like an? (?:robot|lawyer|textbook|salesman|brochure|machine|manual|"
+        rf"commercial|teacher|politician|essay|press release|horoscope))(?=$|[,.!;:…)]| (?:for|and|but|though|tbh|imo|again|there|"
+        rf"to (?:read|follow|understand|digest|use))\b)(?: for (?:me|my taste|a beginner|this)\b)?)",
+        "{user} found the answer {what}.",
+    ),
+    _verdict(
+        "wall of|lost me|over my head|too many|too much|my question|the point|off topic|didn't help|useless|not helpful|unhelpful|"
+        "not useful|fluff|filler|waffl|rambl|didn't ask|never asked|not what",
+        r"\b(?P<what>(?:a |such a |huge )*wall of text|(?:you|that|this)(?: totally| completely)? lost me|(?:way )?over my head|(?:way |"
+        r"far )?too (?:many|much) (?!work|money|time\b|stress)[^?.!]{3,60}|(?:didn't|doesn't|did not|never) (?:really |actually "
+        r")?answer(?:ed)? (?:my|the) question|beside the point|off[- ]topic|miss(?:ed|es|ing) the point|(?:wasn't|was not|isn't|is "
+        r"not|not) (?:very |really |that )?(?:helpful|useful)|(?:so much|all (?:that|the|this)|lots of) (?:fluff|filler|waffle)|"
+        r"(?:i )?(?:didn't|never) ask(?:ed)? (?:you )?for [^?.!]{3,60}|not what i (?:asked|wanted|meant|needed)\b[^?.!]{0,60})",
+        "{user} said of the answer: {what}.",
+    ),
+    _verdict(
+        "need to|have to|no need|needn't|necessary|spare me|skip|drop the|cut the|get to the|leave out|lose the|enough with|no more|"
+        "without|less|fewer|more ",
+        rf"^{_LEAD}(?P<what>(?:(?:there's |there is )?no need (?:to|for)|you (?:don't|do not) (?:need|have) to|you needn't|spare me|skip|"
+        rf"drop|cut|lose|leave out|enough with|no more|lay off|ditch|ease up on|go easy on) (?!worry|it\b|this|that\b|them)[^?]{{3,100}}|get "
+        rf"(?:straight |right )?to the point[^?]{{0,60}}|(?:less|fewer|more) (?:{_ANSWER}|talk|theory|fluff|detail|details|examples?|"
+        rf"code|emojis?|bullets?|bullet points|lists?|tables?|jargon|context|facts|numbers|sources|links|small talk|adjectives|"
+        rf"exclamation marks|humou?r|disclaimers?|warnings?|caveats|questions|words|text|steps|depth|structure)\b[^?]{{0,80}})",
+        "{user} wants of the answers: {what}.",
+    ),
+    _verdict(
+        "just the|just give|only the|straight|first|stick to|lead with|start with|in a table|as a table|as bullet|in bullet|in metric|"
+        "units|plain|one sentence|one line|short sentences|step by step|tl;dr|in order",
+        rf"^{_LEAD}(?:can you |could you |i (?:just )?(?:want|need) |i'd like )?(?P<what>(?:just|only) (?:give me )?(?:the )?(?:code|answer|"
+        rf"answers|facts|result|results|numbers?|command|short version|essentials|key points)\b[^?]{{0,80}}|(?:code|answer|conclusion|"
+        rf"result|summary|the short version) first\b[^?]{{0,80}}|(?:stick to|lead with|start with) (?:the )?(?:code|answer|facts|point|"
+        rf"conclusion|summary|result|short|metric|one|two|three|plain|simple|bullet)[^?]{{0,80}})",
+        "{user} wants of the answers: {what}.",
+    ),
+    _verdict(
+        "don't|do not|never|stop|quit|avoid|refrain",
+        rf"^{_LEAD}(?:can you |could you |would you |will you |next time,? |in future,? )*(?P<what>(?:please )*(?:don't|do not|never|stop|quit|"
+        rf"avoid|refrain from) (?!worry|get me wrong|mind|think so|know|forget|hesitate|need|have|want|be (?:shy|sorry|afraid)|understand|"
+        rf"see|bother|like|you\b|me\b|it\b|tell (?:my|him|her|them))[^?]{{3,140}})",
+        "{user} wants of the assistant: {what}.",
+    ),
+    _verdict(
+        "i asked|i told|as i said|i said|i already",
+        r"\bi (?:already |just |specifically |explicitly )?(?:asked|told) you (?P<what>(?:not )?to [^.!?]{3,160})",
+        "{user} had asked the assistant {what}.",
+    ),
+)
+OF_A_TEXT = re.compile(
+    r"\b(?:make|change|turn|rewrite|fix|put|move|edit|translate) (?:it|this|them|that|these)\b|\b(?:paragraph|sentence|e-?mail|essay|poem|story|"
+    r"letter|title|headline|line \d|recipe|hotel|flight|restaurant|dish|song|movie|film|book|game|shirt|dress|house|flat|trip|walk|"
+    r"drive|meeting|interview|commute|class|course|exam)\b",
+    _I,
+)
+"""What is worked on or talked of, rather than how it is answered."""
