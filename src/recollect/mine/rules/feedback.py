@@ -7,7 +7,7 @@ from recollect.mine.extracted import USER, Claim
 from recollect.mine.rules.grammar import retold
 from recollect.mine.rules.statements import LENGTH_LIMIT, Told
 from recollect.mine.rules.verbs import ING, third
-from recollect.mine.rules.verdicts import OF_A_TEXT, VERDICTS
+from recollect.mine.rules.verdicts import LASTING, OF_A_TEXT, VERDICTS
 
 _I = re.IGNORECASE
 _WISH_HINTS = (
@@ -211,7 +211,7 @@ _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|
 
 
 _SHORTEST = 8
-_ASKS_TO = re.compile(r"(?:please,? |(?:can|could|would|will) you )", _I)
+_ASKS_TO = re.compile(r"(?:please,? |(?:but |and |so )?why (?:did|do|are|would) you |(?:can|could|would|will) you )", _I)
 _WITHOUT = re.compile(
     r"(?:please )*(?:(?:(?:there's |there is )?no need (?:to|for)|(?:it|you) (?:don't|do not) (?:need|have) to|it needn't|don't|do "
     r"not|never|stop|quit|avoid|refrain from) (?P<act>.+)|(?:spare them|skip|drop|cut|lose|leave out|enough with|no more|lay off|"
@@ -300,6 +300,8 @@ def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
 def _valued(sentence: str, low: str, user: str, answered: bool) -> tuple[str, str, str] | None:
     """Praise, blame and wishes in whichever words."""
     if len(sentence) < _SHORTEST or (sentence.endswith("?") and not _ASKS_TO.match(sentence)):
+        return None
+    if not answered and not any(hint in low for hint in LASTING):
         return None
     for verdict in VERDICTS:
         if (verdict.after and not answered) or not any(hint in low for hint in verdict.hints):

@@ -120,9 +120,9 @@ VERDICTS = (
         "{user} said that this is the kind of answer they like: {what}.",
     ),
     _verdict(
-        "more like th|more of th|keep doing|keep th|keep writing|keep answering|keep explaining|keep it up|keep using|keep giving",
-        r"\b(?P<what>(?:more (?:answers |replies |explanations |like |of )+(?:this|that|these|those)|keep (?:doing|using|giving|"
-        r"writing|answering|explaining|including|adding|it (?:like this|up|this way)|(?:this|that|the) "
+        "answers like|replies like|keep doing|keep th|keep writing|keep answering|keep explaining|keep it up|keep using|keep giving",
+        r"\b(?P<what>(?:more (?:answers|replies|explanations) like (?:this|that|these|those)|keep (?:doing|using|giving|"
+        r"writing|answering|explaining|including|adding|it (?:like this|up|this way)|(?:this|that) "
         r"(?:format|style|tone|length|level))\b)[^?.!]{0,100})",
         "{user} liked the answer and wants it so again: {what}.",
     ),
@@ -139,14 +139,14 @@ VERDICTS = (
     _verdict(
         "love|like|appreciate|great|enjoy",
         rf"(?:\bi |^)(?:really |just |also |especially )?(?:love|loved|like|liked|appreciate|appreciated|enjoy|enjoyed) (?P<what>(?:how|"
-        rf"that|the way|when) you[^?.!]{{3,120}}|(?:the|your) (?:[\w-]+ ){{0,2}}?(?:tables?|{_ANSWER}|format|examples?|analog\w+|"
+        rf"that|the way|when) you[^?.!]{{3,120}}|(?:the|your) (?:[\w-]+ ){{0,2}}?(?:tables?|answers?|repl(?:y|ies)|explanations?|summar(?:y|ies)|tone|style|wording|format\w*|bullets|bullet points|headings|examples?|analog\w+|"
         rf"structure|brevity|humou?r|directness|honesty|level of detail)\b(?! (?:in|at|from|of) (?:my|our))[^?.!]{{0,80}})",
         "{user} liked about the answer: {what}.",
     ),
     _verdict(
         "too |bit |way |sound|so |very |kind of|sounds|sounded|felt|feels|reads|came across|comes across|really |pretty |rather |overly",
         rf"(?:^{_LEAD}|\b(?:but|and|,) )(?:(?:that|this|it|you|your (?:last |previous )?{_ANSWER}|the (?:last |previous )?{_ANSWER})"
-        rf"(?: one)?(?:'s| is| was| were|'re| are| felt| feels| sounded| sounds?| reads?| seems?| seemed| came across as| comes across "
+        rf"(?: one)?(?:'s| is| was| were|'re being| are being|'re| are| felt| feels| sounded| sounds?| reads?| seems?| seemed| came across as| comes across "
         rf"as| got| gets?)|(?:felt|sounds|reads|still|way|a bit|far|much))? ?(?P<what>(?:(?:way|far|much|a bit|a little|a tad|kind of|"
         rf"sort of|so|very|really|pretty|rather|overly|still|just|quite|super|incredibly) )*(?:too )?(?:{_MANNER}|like an? (?:robot|lawyer|textbook|salesman|brochure|machine|manual|"
         rf"commercial|teacher|politician|essay|press release|horoscope))(?=$|[,.!;:…)]| (?:for|and|but|though|tbh|imo|again|there|"
@@ -157,7 +157,9 @@ VERDICTS = (
         "wall of|lost me|over my head|too many|too much|my question|the point|off topic|didn't help|useless|not helpful|unhelpful|"
         "not useful|fluff|filler|waffl|rambl|didn't ask|never asked|not what",
         r"\b(?P<what>(?:a |such a |huge )*wall of text|(?:you|that|this)(?: totally| completely)? lost me|(?:way )?over my head|(?:way |"
-        r"far )?too (?:many|much) (?!work|money|time\b|stress)[^?.!]{3,60}|(?:didn't|doesn't|did not|never) (?:really |actually "
+        r"far )?too (?:many|much) (?:\w+ )?(?:details?|info\w*|text|jargon|words|options|emojis?|bullets?|caveats|disclaimers?|"
+        r"questions|at once|fluff|theory|steps|links|examples|choices|numbers|math|history|background|to read|to take in)\b"
+        r"[^?.!]{0,40}|(?:didn't|doesn't|did not|never) (?:really |actually "
         r")?answer(?:ed)? (?:my|the) question|beside the point|off[- ]topic|miss(?:ed|es|ing) the point|(?:wasn't|was not|isn't|is "
         r"not|not) (?:very |really |that )?(?:helpful|useful)|(?:so much|all (?:that|the|this)|lots of) (?:fluff|filler|waffle)|"
         r"(?:i )?(?:didn't|never) ask(?:ed)? (?:you )?for [^?.!]{3,60}|not what i (?:asked|wanted|meant|needed)\b[^?.!]{0,60})",
@@ -184,7 +186,7 @@ VERDICTS = (
     ),
     _verdict(
         "don't|do not|never|stop|quit|avoid|refrain",
-        rf"^{_LEAD}(?:can you |could you |would you |will you |next time,? |in future,? )*(?P<what>(?:please )*(?:don't|do not|never|stop|quit|"
+        rf"^{_LEAD}(?:can you |could you |would you |will you |next time,? |in future,? )*(?P<what>(?:please )*(?:don't|do not|never|(?:stop|quit)(?= \w+ing\b)|"
         rf"avoid|refrain from) (?!worry|get me wrong|mind|think so|know|forget|hesitate|need|have|want|be (?:shy|sorry|afraid)|understand|"
         rf"see|bother|like|you\b|me\b|it\b|tell (?:my|him|her|them))[^?]{{3,140}})",
         "{user} wants of the assistant: {what}.",
@@ -194,11 +196,86 @@ VERDICTS = (
         r"\bi (?:already |just |specifically |explicitly )?(?:asked|told) you (?P<what>(?:not )?to [^.!?]{3,160})",
         "{user} had asked the assistant {what}.",
     ),
+    _verdict(
+        "wrong|not right|incorrect|outdated|not true|false|nonsense|broken|dead|doesn't|didn't|don't|out of date|not correct|error",
+        r"\b(?P<what>(?:that|this|your (?:answer|code|solution|number|date|link|source|info\w*))(?:'s| is| was|'re| are)? (?:just |"
+        r"simply |plain |completely |totally |all |still )*(?:wrong|not right|incorrect|outdated|not true|false|nonsense|broken|out of "
+        r"date|not correct|made up|a guess)\b[^?.!]{0,100}|(?:the|your|that|those|these) (?:[\w-]+ )?(?:links?|code|sources?|numbers?|"
+        r"figures?|dates?|commands?|citations?|references?|quotes?) (?:you (?:gave|sent|posted|used|cited)(?: me)? )?(?:is|are|was|were|"
+        r"doesn't|don't|didn't|does not|do not|did not) (?:dead|wrong|broken|work|exist|compile|outdated|made up|incorrect|open|run|add up|"
+        r"match|fake|off)\b[^?.!]{0,60})",
+        "{user} said of the answer: {what}.",
+    ),
+    _verdict(
+        "you forgot|you ignored|you missed|you skipped|you left|you overlooked|you mixed|you confused|you invented|you hallucinat|you "
+        "made|you misread|you repeat|you contradict|you assumed|you promised|you didn't|you never|you always|you keep|you should have|"
+        "you could have|you've |you mis|you just",
+        r"\b(?P<what>you(?:'ve| have)? (?:again |once again |still |just |completely |totally |also )?(?:forgot(?:ten)?|ignored|missed|"
+        r"skipped|left (?:out|off)|overlooked|mixed|confused|invented|hallucinated|made (?:up|it up|that up|this up)|misread|"
+        r"misunderstood|repeated?|contradicted?|assumed|promised|rewrote|changed|deleted|replaced|added|should have|could have|didn't|"
+        r"did not|never|always|keep)\b (?!mind|know|say\b|said)[^?.!]{3,120})",
+        "{user} said of the answer: {what}.",
+    ),
+    _verdict(
+        "why did you|why do you|why are you|why would you",
+        r"\bwhy (?:did|do|are|would) you (?:always |keep |even |just |still |suddenly )*(?P<what>(?:change|add|remove|delete|use|using|answer|"
+        r"apologi[sz]\w+|repeat\w*|rewrite|rewrote|ask\w*|tell\w*|giv\w+|suggest\w*|recommend\w*|ignor\w+|mak\w+|switch\w*|assum\w+|"
+        r"explain\w*|writ\w+|speak\w*|talk\w*|includ\w+|leave|leaving|lectur\w+|translate)\b[^?]{3,100})",
+        "{user} complained that the assistant does this: {what}.",
+    ),
+    _verdict(
+        "i said|i only|i just|i wanted|i needed|i was asking|i meant|not the|not a |, not",
+        r"\bi (?:only |just |clearly |already |specifically )*(?P<what>(?:said|asked for|wanted|needed|was asking (?:for|about)|meant) "
+        r"[^?.!]{2,80}?(?:,| and| but)? (?:not|no|without|instead of|nothing|only)\b[^?.!]{2,80}|said (?:no|not|without|only|max|in|three|two|"
+        r"one)\b[^?.!]{2,80})",
+        "{user} had {what}.",
+    ),
+    _verdict(
+        "shorter|simpler|slower|plain|simple words|eli5|longer|briefer|less |clearer|enough|plenty|would do|suffic|at a time",
+        rf"^{_LEAD}(?:(?:can|could) you |try |again,? |once more,? |a (?:bit|little) |much |but |say it |explain it |say that |in )*(?P<what>"
+        rf"(?:shorter|simpler|slower|longer|briefer|clearer|plainer|(?:in )?(?:plain|simple|normal|everyday) (?:english|words|language|"
+        rf"terms)|eli5)\b(?! (?:route|flight|trip|way|drive|walk))[^?]{{0,60}}|(?:one|two|three|four|five|\d|a few|a single|half|a third)[\w "
+        rf"-]{{0,40}} (?:is|are|would be|will be|'s|would) (?:plenty|enough|sufficient|fine|do|all i need)\b[^?]{{0,60}}|one "
+        rf"(?:\w+ )?(?:at a time|per \w+)[^?]{{0,60}})",
+        "{user} prefers of the answers: {what}.",
+    ),
+    _verdict(
+        "have liked|have preferred|have loved|have wanted|have appreciated|have expected|would have|like i'm|as if i",
+        r"\b(?:i'd|i would) have (?:liked|preferred|loved|wanted|appreciated|expected) (?P<what>[^?.!]{3,100})|\b(?P<also>(?:an?|some|more|"
+        r"fewer|less) [\w -]{2,40} would have (?:been|helped|made|done)\b[^?.!]{0,60}|explain (?:it|this|that|things) (?:to me )?(?:like|as "
+        r"if) i'm[^?.!]{2,60})",
+        "{user} would have preferred of the answer: {what}.",
+    ),
+    _verdict(
+        "loosen|calm down|chill|tone it|tone down|relax|lighten|cheer up|slow down|ask me|ask first|check with|wait for|before you|"
+        "dial it|simmer|speak nor|talk nor|be yourself|be honest|be direct|be blunt",
+        rf"^{_LEAD}(?:you can |could you |can you )?(?P<what>(?:loosen up|calm down|chill|tone (?:it|that|things) down|tone down|relax|lighten up|"
+        rf"slow down|dial (?:it|that) (?:down|back|up)|(?:speak|talk) normal\w*|be (?:honest|direct|blunt|brief|kind|real|specific))\b"
+        rf"[^?]{{0,60}}|(?:ask me|ask|check with me|wait for (?:me|my \w+)|show me|tell me) (?:first|before)\b[^?]{{0,80}})",
+        "{user} wants the assistant to {what}.",
+    ),
+    _verdict(
+        "clear|spot on|nailed|well explained|explained|explanation|makes sense|made sense|click|to the point|understood|understand|get it|"
+        "better|follow|lost|readable|finally|first time|exactly|concise|short and|just right|on point",
+        r"\b(?P<what>(?:crystal|super|very|so|really|nice and|perfectly) clear\b[^?.!]{0,60}|spot on(?=$|[,.!]| with| as| again)[^?.!]{0,60}|(?:you )?nailed it\b"
+        r"[^?.!]{0,60}|(?:well|nicely|beautifully|perfectly|clearly) (?:explained|put|structured|written|done)\b[^?.!]{0,60}|(?:best|"
+        r"great|good|clear|perfect|excellent|brilliant|wonderful|lovely|nice|helpful|useful) (?:explanation|summary|breakdown|overview|"
+        r"comparison|analogy|format|structure|table|list|level of detail|length|tone|write-?up)\b[^?.!]{0,60}|[^?.!,]{2,60} (?:made (?:it|things|"
+        r"that|everything) (?:click|clear|so much easier|easy)|finally clicked)\b[^?.!]{0,40}|(?:short|clear|brief|concise|simple|honest|"
+        r"direct)(?:,| and) (?:\w+ )?(?:to the point|clear|sweet|simple|direct|useful|honest|short)\b[^?.!]{0,60}|(?:finally|first time),? "
+        r"(?:i (?:understood|understand|get)|someone|somebody|an? (?:\w+ )?(?:answer|explanation))\b[^?.!]{3,80}|(?:i )?(?:can't|couldn't|could not|cannot|don't|didn't) (?:really |quite )?"
+        r"(?:follow|understand) (?:you|this|that|it|a word|any|half|your|the)\b[^?.!]{0,60}|(?:much|so much|far|way) better (?:now|than|with|"
+        r"like)\b[^?.!]{0,80}|just right\b[^?.!]{0,60}|on point\b[^?.!]{0,40}|exactly (?:right|what i (?:needed|wanted|was looking for|"
+        r"hoped for|meant))\b[^?.!]{0,100})",
+        "{user} said of the answer: {what}.",
+    ),
 )
 OF_A_TEXT = re.compile(
-    r"\b(?:make|change|turn|rewrite|fix|put|move|edit|translate) (?:it|this|them|that|these)\b|\b(?:paragraph|sentence|e-?mail|essay|poem|story|"
+    r"\b(?:make|change|turn|rewrite|fix|put|move|edit|translate) (?:it|this|them|that|these)\b|\b(?:paragraph|sentence|e-?mail|poem|story|"
     r"letter|title|headline|line \d|recipe|hotel|flight|restaurant|dish|song|movie|film|book|game|shirt|dress|house|flat|trip|walk|"
     r"drive|meeting|interview|commute|class|course|exam)\b",
     _I,
 )
 """What is worked on or talked of, rather than how it is answered."""
+LASTING = tuple({hint for verdict in VERDICTS if not verdict.after for hint in verdict.hints})
+"""Of what counts without an answer before it."""
