@@ -1,7 +1,7 @@
 """What is so after something happened: who moved to Porto lives there, who left Siemens works there no more.
 
-The event is a claim of its own, in the past. The state has the attribute, so that it is the state, worded as one,
-that meets what was known before.
+The event is a claim of its own, in the past. The state has the attribute, so that it is the state, worded
+as one, that meets what was known before.
 """
 
 import re
@@ -22,29 +22,38 @@ class Change(NamedTuple):
 
 _MOVE = re.compile(
     r"(?:(?:back|over|out|away|up|down|in|here|house|countries|cities)\s+)*(?:with [\w ]{2,30}? )?(?:from "
-    r"(?P<old>.+?) )?(?:to|into|in) (?P<new>(?!(?:an?|my|the|be|our|his|her|their|with|together|first|second)\b).+?)"
+    r"(?P<old>.+?) )?(?:to|into|in) (?P<new>(?!(?:an?|my|the|be|our|his|her|their|with|together|first|"
+    r"second)\b).+?)"
     r"(?: from (?P<older>.+))?$",
     re.IGNORECASE,
 )
 _NEW_JOB = re.compile(
-    r"(?:(?:working|work|hired|my|a|the|an|as|new|job|position|role|offer|contract) )*(?:as an? [\w -]{2,40}? )?"
+    r"(?:(?:working|work|hired|my|a|the|an|as|new|job|position|role|offer|contract) )*(?:as an? [\w "
+    r"-]{2,40}? )?"
     r"(?:at|for|with|by|from) (?P<where>(?:the )?[A-Z].*)"
 )
 _OLD_JOB = re.compile(
-    r"(?:(?:working|my|a|the|old|previous|job|position|role|post|work) )*(?:as an? [\w -]{2,40}? )?(?:(?:at|for|with|from) "
+    r"(?:(?:working|my|a|the|old|previous|job|position|role|post|work) )*(?:as an? [\w -]{2,40}? "
+    r")?(?:(?:at|for|with|from) "
     r")?(?P<where>[A-Z].*)"
 )
 _A_JOB = (re.compile(r"\b(?:job|position|role|hired)\b"), re.compile(r"\b(?:job|position|role|offer)\b"))
 _OWN_THING = re.compile(r"(?:my|our) (?:old |beloved |trusty )*(?P<what>[a-z][\w -]{1,40}?)$")
 _STATUS = re.compile(r"(?P<status>married|divorced|engaged|separated)\b(?: to (?P<whom>[A-Z]\w+))?")
-_PARTED = re.compile(r"up (?:.{1,60} )?with (?:my (?:girlfriend|boyfriend|partner|fiancée?|ex),? )?(?P<whom>[A-Z]\w+)\b")
+_PARTED = re.compile(
+    r"up (?:.{1,60} )?with (?:my (?:girlfriend|boyfriend|partner|fiancée?|ex),? )?(?P<whom>[A-Z]\w+)\b"
+)
 _TURNED = re.compile(r"(?P<age>\d{1,3}|twenty|thirty|forty|fifty|sixty|seventy|eighty)$")
 _DIET = re.compile(rf"(?:back to )?(?:\w+ly )?(?P<diet>{'|'.join(sorted(lx.DIETS))})$")
 
 
 def change_of(said: Said, known: Container[str]) -> Change | None:
     """What follows from what somebody says they did; `known` are the names of people."""
-    if said.negated or said.form not in ("past", "participle") or not {"almost", "nearly"}.isdisjoint(said.adverbs):
+    if (
+        said.negated
+        or said.form not in ("past", "participle")
+        or not {"almost", "nearly"}.isdisjoint(said.adverbs)
+    ):
         return None
     if said.aux not in ("", "have", "am", "was"):
         return None

@@ -211,10 +211,14 @@ _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|
 
 
 _SHORTEST = 8
-_ASKS_TO = re.compile(r"(?:please,? |(?:but |and |so )?why (?:did|do|are|would) you |(?:can|could|would|will) you )", _I)
+_ASKS_TO = re.compile(
+    r"(?:please,? |(?:but |and |so )?why (?:did|do|are|would) you |(?:can|could|would|will) you )", _I
+)
 _WITHOUT = re.compile(
-    r"(?:please )*(?:(?:(?:there's |there is )?no need (?:to|for)|(?:it|you) (?:don't|do not) (?:need|have) to|it needn't|don't|do "
-    r"not|never|stop|quit|avoid|refrain from) (?P<act>.+)|(?:spare them|skip|drop|cut|lose|leave out|enough with|no more|lay off|"
+    r"(?:please )*(?:(?:(?:there's |there is )?no need (?:to|for)|(?:it|you) (?:don't|do not) (?:need|"
+    r"have) to|it needn't|don't|do "
+    r"not|never|stop|quit|avoid|refrain from) (?P<act>.+)|(?:spare them|skip|drop|cut|lose|leave out|"
+    r"enough with|no more|lay off|"
     r"ditch|ease up on|go easy on) (?:the |all the |all these |all that )?(?P<thing>.+))",
     _I,
 )
@@ -315,7 +319,11 @@ def _valued(sentence: str, low: str, user: str, answered: bool) -> tuple[str, st
             continue
         if no := _WITHOUT.match(what):
             return f"{user} does not want {_spared(no)}.", "", ""
-        likes = "does not like" if re.match(r"hate|don't|dislike|can't", found.groupdict().get("no") or "", _I) else "likes"
+        likes = (
+            "does not like"
+            if re.match(r"hate|don't|dislike|can't", found.groupdict().get("no") or "", _I)
+            else "likes"
+        )
         told = verdict.told.format(user=user, what=what, likes=likes, when=_third(parts.get("when", "")))
         told = re.sub(r", The user", ", the user", told)
         return _SPLIT_NOT.sub("does not want the assistant to ", told), "", ""
@@ -327,7 +335,11 @@ def _spared(found: re.Match[str]) -> str:
     if found["thing"]:
         return f"{found['thing']} in the answers"
     act = found["act"]
-    return f"the assistant to {ING.get(first, first)}{act[len(first) :]}" if (first := act.split(" ")[0]) else act
+    return (
+        f"the assistant to {ING.get(first, first)}{act[len(first) :]}"
+        if (first := act.split(" ")[0])
+        else act
+    )
 
 
 def _third(text: str) -> str:
@@ -337,5 +349,9 @@ def _third(text: str) -> str:
 
 def _to_assistant(text: str) -> str:
     """With the speaker as they and whom they speak to as the assistant."""
-    text = re.sub(r"\byour\b", "its", re.sub(r"[ ,]+(?:please|pls|thanks|thank you)[ .!]*$", "", text.strip(" .!,"))[:_LONGEST])
+    text = re.sub(
+        r"\byour\b",
+        "its",
+        re.sub(r"[ ,]+(?:please|pls|thanks|thank you)[ .!]*$", "", text.strip(" .!,"))[:_LONGEST],
+    )
     return re.sub(r"\b[Yy]ou(?:'ve|'re)?\b", "it", retold(text))

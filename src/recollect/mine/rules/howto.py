@@ -1,4 +1,4 @@
-"""How something is done: steps that a user lays down or tells of, or that an assistant gave and that worked."""
+"""How something is done: steps that a user lays down or tells of, or that an assistant gave."""
 
 import re
 
@@ -11,9 +11,12 @@ from recollect.mine.rules.statements import TEXT_LIMIT
 _I = re.IGNORECASE
 _STEPS_LIMIT = 12
 _HOW = re.compile(
-    r"\b(?:how (?:do|can|should|would|did) (?:i|we|you)|how to|steps? (?:to|for)|walk me through|what's the (?:best|right|"
-    r"proper|correct) way (?:to|of)|what is the (?:best|right|proper|correct) way (?:to|of)|the process (?:of|for)|"
-    r"guide (?:me )?(?:to|through)|show me how to|teach me (?:how )?to|instructions (?:for|to))(?: best| properly)? "
+    r"\b(?:how (?:do|can|should|would|did) (?:i|we|you)|how to|steps? (?:to|for)|walk me through|what's "
+    r"the (?:best|right|"
+    r"proper|correct) way (?:to|of)|what is the (?:best|right|proper|correct) way (?:to|of)|the process "
+    r"(?:of|for)|"
+    r"guide (?:me )?(?:to|through)|show me how to|teach me (?:how )?to|instructions (?:for|to))(?: best| "
+    r"properly)? "
     r"(?P<what>[^?.!\n]{3,80})",
     _I,
 )

@@ -139,7 +139,8 @@ SUPPOSES = re.compile(
     _I,
 )
 SUPPOSES_ALL = re.compile(
-    r"(?:(?:and|but|so|ok|okay|well|now)[, ]+)?(?:suppose|supposing|imagine|assume|let's (?:say|assume|imagine|"
+    r"(?:(?:and|but|so|ok|okay|well|now)[, ]+)?(?:suppose|supposing|imagine|assume|let's (?:say|assume|"
+    r"imagine|"
     r"pretend)|hypothetically|picture this|visuali[sz]e|for the sake of argument|hypothetical)\b",
     _I,
 )

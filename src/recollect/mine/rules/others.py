@@ -57,7 +57,8 @@ _PUT_OFF = re.compile(r"\b(?:moved|postponed|rescheduled|pushed back|brought for
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
     r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"
-    r"data)\b|never|always|spare|next time|from now|going forward|in future|way|much|too|less|it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|"
+    r"data)\b|never|always|spare|next time|from now|going forward|in future|way|much|too|less|it|up|out|"
+    r"off|on|over|that|this|these|those|which|what|who|whoever|you|"
     r"thanks|they|if|any|not|"
     r"sounds|looks|seems|feels|for|to|as|same|"
     r"one(?! of)|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"

@@ -21,7 +21,8 @@ TEXTS = (
 )
 """What somebody can have written."""
 _TELLS = (
-    r"(?:wrote|writes|sent|sends|forwarded|posted|posts|tweeted|replied|answered|answers|says|said|reads|goes|"
+    r"(?:wrote|writes|sent|sends|forwarded|posted|posts|tweeted|replied|answered|answers|says|said|reads|"
+    r"goes|"
     r"continues|texted|commented|got this|found this|received|copied|pasted|typed)"
 )
 _LINE_OF_CODE = re.compile(
@@ -31,7 +32,8 @@ _LINE_OF_CODE = re.compile(
 """Code, quotes, logs and stars: what nobody says of themselves."""
 _HEADING = re.compile(r"\s*#{1,6} \S|\s*(?:from|to|cc|bcc|sent|von|an|betreff): \S", _I)
 _GREETS_ANOTHER = re.compile(
-    r"(?!.*\b(?:I|[Ii]'m|[Mm]y|we|me)\b)(?!(?:hi|hey|hello) there\b|good \w+,|thanks|thank you|yes|no|ok|well)"
+    r"(?!.*\b(?:I|[Ii]'m|[Mm]y|we|me)\b)(?!(?:hi|hey|hello) there\b|good \w+,|thanks|thank you|yes|no|ok|"
+    r"well)"
     r"[^\W\d_][\w.'-]*(?: [\w.'-]+){1,5},\s*$",
     _I,
 )
@@ -48,7 +50,8 @@ _THIS = re.compile(rf"\b(?:this|these)\b(?! {_TIMES}\b)", _I)
 _STATES = re.compile(r"(?:I|We|My|Our|i|we|my|our)\b")
 _HANDED = re.compile(rf"\b(?:{TEXTS}|{_TELLS}|(?:the )?following|below|so far)\b", _I)
 _OWN_COLON = re.compile(
-    r"^(?:for|about|re|regarding|on|as for|in|when|with) |\b(?:I|i|me|my|myself|we|our|us)\b|\b(?:plan|update|context|background|situation|know|remember|anyway|"
+    r"^(?:for|about|re|regarding|on|as for|in|when|with) |\b(?:I|i|me|my|myself|we|our|us)\b|\b(?:plan|"
+    r"update|context|background|situation|know|remember|anyway|"
     r"facts?|note|resolution|goal|news|reason|btw|fyi|ps|edit|tl;?dr|correction|confession|truth|thing|"
     r"things|problem|issue|reminder|preferences?|allerg\w+|short|also|important|info|deal|budget|first|"
     r"second|honest\w*|clarify|clear|record|story|disclaimer|character)\s*$",
@@ -59,13 +62,16 @@ _THEN_FIRST = re.compile(
 )
 _TREATS = re.compile(
     r"\b(?:shorten|expand|simplify|improve|rate|judge|critique|grade|score|format|turn|make|rewrite|check|"
-    r"proof-?read|proof|spell-?check|polish|edit|fix|correct|translate|rephrase|paraphrase|summari[sz]e|review|"
+    r"proof-?read|proof|spell-?check|polish|edit|fix|correct|translate|rephrase|paraphrase|summari[sz]e|"
+    r"review|"
     r"tighten|condense|reword|translated?|read|punctuate|format|tidy)\b[^.?!:]{0,24}\b(?:this|these|the "
     r"following|below)\b",
     _I,
 )
 _ENDS_THERE = re.compile(
-    rf"(?: (?:\w+ )?{TEXTS}| (?:sound|into|more|a bit|better|shorter|nicer|for (?:me|typos|tone))\b[^.?!:]{{0,30}})?[?.!:] ", _I
+    rf"(?: (?:\w+ )?{TEXTS}| (?:sound|into|more|a bit|better|shorter|nicer|for (?:me|typos|"
+    rf"tone))\b[^.?!:]{{0,30}})?[?.!:] ",
+    _I,
 )
 _POINTERS = ("his", "hese", "HIS", "following", "below")
 _DASHES = (" -", "—", "–")
@@ -140,7 +146,9 @@ def _hands_over(line: str) -> bool:
     if not line or len(line) > 160:
         return False
     if line.endswith(":"):
-        return _HANDED.search(line) is not None or _THIS.search(line) is not None or not _OWN_COLON.search(line)
+        return (
+            _HANDED.search(line) is not None or _THIS.search(line) is not None or not _OWN_COLON.search(line)
+        )
     if line.count(" ") < 4 and line[-1].isalnum() and not _STATES.match(line):
         return re.search(rf"\b{TEXTS}\b", line, _I) is not None
     if _THIS.search(line) is None:

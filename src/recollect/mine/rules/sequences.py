@@ -24,81 +24,108 @@ IMPERATIVES = BASE | listed(
 )
 _NOT_STEPS = listed("i we it the there this that he she they my our you what how is are was who why")
 _NO_ACTS = listed(
-    "be have get want need think know feel like love hate thank hope wish guess mean not no yes and or but in on at from "
-    "with of for by as if when so all each some any more most one two three a an your its his her their please here now "
+    "be have get want need think know feel like love hate thank hope wish guess mean not no yes and or "
+    "but in on at from "
+    "with of for by as if when so all each some any more most one two three a an your its his her their "
+    "please here now "
     "go-to both only also still really very too just about over under out up down off"
 )
 _TO_ASSISTANT = re.compile(r"\bme\b|^(?:answer|explain|tell|reply|ask)\b", _I)
-_REQUESTS = listed("suggest find recommend plan give tell list help show explain book write make create order pick do")
+_REQUESTS = listed(
+    "suggest find recommend plan give tell list help show explain book write make create order pick do"
+)
 _FOR = re.compile(r"(?:for|to)\b", _I)
 _WITH_OBJECT = re.compile(
-    r"[a-z-]+ (?:it|them|the|an?|my|our|your|all|each|every|up|down|out|off|in|into|from|to|with|on|back|over|two|three|"
+    r"[a-z-]+ (?:it|them|the|an?|my|our|your|all|each|every|up|down|out|off|in|into|from|to|with|on|back|"
+    r"over|two|three|"
     r"four|\d+|until|for|twice|once)\b|[a-z]+$",
     _I,
 )
 _STEP_LINE = re.compile(
-    r"^\s{0,6}(?:(?:step |schritt )?\d{1,2}\s?[.):-]|step \w+\s?[:.-]|[-*•–])\s+(?P<step>.+)$", _I | re.MULTILINE
+    r"^\s{0,6}(?:(?:step |schritt )?\d{1,2}\s?[.):-]|step \w+\s?[:.-]|[-*•–])\s+(?P<step>.+)$",
+    _I | re.MULTILINE,
 )
 _MARKS = re.compile(r"[*_`#]+")
 _INTRO = re.compile(
-    r"(?P<when>(?:to|for|when(?:ever)?|before|after|if|how (?:i|we|to)|(?:(?:this|that|here)(?:'s| is) )?how (?:i|we|"
-    r"to)|(?:my|our|the) (?:\w+ ){0,3}?(?:routine|process|procedure|workflow|recipe|method|checklist|steps?|ritual|"
-    r"protocol|way|approach|playbook|runbook|order)(?: (?:for|to|of|when|before|after))?)\b[^.:?!\n]{0,80}):\s*(?:\n|$)",
+    r"(?P<when>(?:to|for|when(?:ever)?|before|after|if|how (?:i|we|to)|(?:(?:this|that|here)(?:'s| is) "
+    r")?how (?:i|we|"
+    r"to)|(?:my|our|the) (?:\w+ ){0,3}?(?:routine|process|procedure|workflow|recipe|method|checklist|"
+    r"steps?|ritual|"
+    r"protocol|way|approach|playbook|runbook|order)(?: (?:for|to|of|when|before|"
+    r"after))?)\b[^.:?!\n]{0,80}):\s*(?:\n|$)",
     _I | re.MULTILINE,
 )
 _TITLE = re.compile(
-    r"(?:this|that|here)(?:'s| is) (?=how\b)|^(?:my|our|the) (?:\w+ ){0,3}?(?:routine|process|procedure|workflow|recipe|"
-    r"method|checklist|steps?|ritual|protocol|way|approach|playbook|runbook|order) (?=(?:for|to|of|when|before|after)\b)",
+    r"(?:this|that|here)(?:'s| is) (?=how\b)|^(?:my|our|the) (?:\w+ ){0,3}?(?:routine|process|procedure|"
+    r"workflow|recipe|"
+    r"method|checklist|steps?|ritual|protocol|way|approach|playbook|runbook|order) (?=(?:for|to|of|when|"
+    r"before|after)\b)",
     _I,
 )
 _LEAD = re.compile(
-    r"(?:(?:great|ok|okay|so|nice|and|right|note to self|remember|reminder|fyi|btw|by the way|also|well|usually|"
-    r"normally|basically|just so you know|for the record|please remember|tip|rule|good to know|for next time)[,:]? "
+    r"(?:(?:great|ok|okay|so|nice|and|right|note to self|remember|reminder|fyi|btw|by the way|also|well|"
+    r"usually|"
+    r"normally|basically|just so you know|for the record|please remember|tip|rule|good to know|for next "
+    r"time)[,:]? "
     r"(?:that )?)*",
     _I,
 )
 _WHEN_DO = re.compile(
     r"(?P<when>(?:for|to|when(?:ever)?|if|before|after|every time|each time|any ?time|once)\b[^,:.?!]{2,80}?)"
-    r"(?P<cut>[:,] |(?: |, )(?=(?:i|we|you) (?:\w+ly |always |just |first |need to |have to |must |should )*[a-z]+ ))"
+    r"(?P<cut>[:,] |(?: |, )(?=(?:i|we|you) (?:\w+ly |always |just |first |need to |have to |must |should "
+    r")*[a-z]+ ))"
     r"(?P<steps>[^?]{8,400})",
     _I,
 )
 _THE_WAY = re.compile(
-    r"(?:the way (?:i|we) (?P<do>[^,:.?!]{2,60}?) is(?: to| that (?:i|we)| by)?:?|(?:here|this|that)(?:'s| is) how (?:i|"
-    r"we|to|you) (?P<how>[^,:.?!]{2,60}?):|how (?:i|we) (?P<also>[^,:.?!]{2,60}?):|(?:my|our|the) (?:\w+ ){0,2}?(?:routine|"
-    r"process|procedure|workflow|recipe|method|checklist|ritual|protocol|trick|playbook|runbook) (?:for|to|when) (?P<for>"
+    r"(?:the way (?:i|we) (?P<do>[^,:.?!]{2,60}?) is(?: to| that (?:i|we)| by)?:?|(?:here|this|that)(?:'s|"
+    r" is) how (?:i|"
+    r"we|to|you) (?P<how>[^,:.?!]{2,60}?):|how (?:i|we) (?P<also>[^,:.?!]{2,60}?):|(?:my|our|the) (?:\w+ "
+    r"){0,2}?(?:routine|"
+    r"process|procedure|workflow|recipe|method|checklist|ritual|protocol|trick|playbook|runbook) (?:for|"
+    r"to|when) (?P<for>"
     r"[^,:.?!]{2,60}?)(?: is(?: to)?:?|:)) (?P<steps>[^?]{8,400})",
     _I,
 )
 _PERSON = re.compile(
-    r"^(?:(?:and|then|so|also|now|next|finally|lastly|afterwards?|always|please|just|never|usually|first(?:ly)?|second(?:ly)"
+    r"^(?:(?:and|then|so|also|now|next|finally|lastly|afterwards?|always|please|just|never|usually|"
+    r"first(?:ly)?|second(?:ly)"
     r"?|third(?:ly)?|after that|you|i|we|you'll|need to|have to|must|should|"
     r"i've got to|it's|make sure to|be sure to|start by|begin by)\b[, ]*)+",
     _I,
 )
 _BETWEEN = re.compile(
-    r"(?:[.;,]? +(?:and |& )?(?:then|next|after that|afterwards|finally|lastly|last but not least|followed by|second(?:ly)?|"
-    r"third(?:ly)?)\b(?! (?:day|week|month|year|morning|evening|time|to|coat|layer|one|again)\b),? *|; *| ?-> ?| ?→ ?|\. +(?=[A-Za-z])|, (?:and )?| and (?=(?:i |we |you )?[a-z]+(?: |$|[.!])))",
+    r"(?:[.;,]? +(?:and |& )?(?:then|next|after that|afterwards|finally|lastly|last but not least|"
+    r"followed by|second(?:ly)?|"
+    r"third(?:ly)?)\b(?! (?:day|week|month|year|morning|evening|time|to|coat|layer|one|again)\b),? *|; *| "
+    r"?-> ?| ?→ ?|\. +(?=[A-Za-z])|, (?:and )?| and (?=(?:i |we |you )?[a-z]+(?: |$|[.!])))",
     _I,
 )
 _ORDERED = re.compile(
-    r"\b(?:first|firstly|start by|begin by)\b.{3,300}?\b(?:then|next|after that|afterwards|finally|second\w*|lastly|"
+    r"\b(?:first|firstly|start by|begin by)\b.{3,300}?\b(?:then|next|after that|afterwards|finally|"
+    r"second\w*|lastly|"
     r"before)\b|\bthen\b|->|→|\bafter that\b|\bfinally\b|\bbefore (?:you|i|we|\w+ing)\b",
     _I | re.DOTALL,
 )
 _BARE_FIRST = re.compile(r"(?:first(?:ly)?|step (?:1|one)|start by|begin by)\b[,:]? ", _I)
-_GOAL = re.compile(r"\b(?:to|for|when(?:ever)?|how (?:i|we)) (?P<what>[a-z][^,:.?!\n]{2,60}?)[,:.]? *(?:\.|:|$)", _I)
+_GOAL = re.compile(
+    r"\b(?:to|for|when(?:ever)?|how (?:i|we)) (?P<what>[a-z][^,:.?!\n]{2,60}?)[,:.]? *(?:\.|:|$)", _I
+)
 _ALWAYS = re.compile(
     r"(?:always|never|make sure to|be sure to|don't forget to|you (?:have|need) to|you must) "
-    r"(?P<what>[a-z][^,.?!]{2,80}?) (?P<how>before|after|without) (?P<when>(?:you |i |we )?[a-z][^,.?!]{2,80})",
+    r"(?P<what>[a-z][^,.?!]{2,80}?) (?P<how>before|after|without) (?P<when>(?:you |i |we "
+    r")?[a-z][^,.?!]{2,80})",
     _I,
 )
 _NEEDS = re.compile(
-    r"(?P<what>\w+ing [\w' -]{0,40}?|(?:the|a|an) [\w -]{2,30}) (?:needs|requires|has to|only works) (?P<how>[^.?!]{4,120}?),? "
+    r"(?P<what>\w+ing [\w' -]{0,40}?|(?:the|a|an) [\w -]{2,30}) (?:needs|requires|has to|only works) "
+    r"(?P<how>[^.?!]{4,120}?),? "
     r"(?:otherwise|or else)\b(?P<or>[^.?!]{3,100})",
     _I,
 )
-_CHAT = re.compile(r"\b(?:for (?:example|instance|context|now)|if i (?:was|were|had|could)|to be|for me|to me|to you)\b", _I)
+_CHAT = re.compile(
+    r"\b(?:for (?:example|instance|context|now)|if i (?:was|were|had|could)|to be|for me|to me|to you)\b", _I
+)
 _PAST = re.compile(r"\b(?:when i was|yesterday|last (?:week|month|year|night)|ago|if i were|would)\b", _I)
 
 
@@ -112,7 +139,7 @@ def first_word(step: str) -> str:
 
 
 def listed_steps(text: str, *, plain: bool = False) -> Sequence | None:
-    """Lines with numbers or bullets under what they are for; with `plain`, without asking whether they are steps."""
+    """Lines with numbers or bullets under what they are for; `plain` ones need not be steps."""
     if "\n" not in text:
         return None
     lines = list(_STEP_LINE.finditer(text))[:_LINES]
@@ -134,7 +161,7 @@ def inline_steps(text: str) -> Sequence | None:
         if len(line) < 16 or line.rstrip().endswith("?"):
             continue
         lead = _LEAD.match(line)
-        line = line[lead.end() :] if lead else line  # noqa: PLW2901 - the rest of it
+        line = line[lead.end() :] if lead else line
         found = _told(line) or _in_sentences(line)
         if found:
             return found
@@ -170,7 +197,10 @@ def _told(line: str) -> Sequence | None:
     if found := _ALWAYS.match(line):
         return _rule(found)
     if found := _NEEDS.match(line):
-        return Sequence(f"for {found['what'][0].lower()}{found['what'][1:]}", (f"{found['how']} (otherwise{found['or']})",))
+        return Sequence(
+            f"for {found['what'][0].lower()}{found['what'][1:]}",
+            (f"{found['how']} (otherwise{found['or']})",),
+        )
     if _BARE_FIRST.match(line) and _ORDERED.search(line):
         steps = _steps(line)
         if _is_steps(steps, 3):
@@ -182,14 +212,23 @@ def _rule(found: re.Match[str]) -> Sequence | None:
     """Always back up before you migrate."""
     what, how, when = found["what"], found["how"], found["when"]
     bare = re.sub(r"^(?:you|i|we) ", "", when, flags=_I)
-    if not _is_act(what) or _TO_ASSISTANT.search(what) or not (bare != when or is_ing(first_word(when)) or _is_act(when)):
+    if (
+        not _is_act(what)
+        or _TO_ASSISTANT.search(what)
+        or not (bare != when or is_ing(first_word(when)) or _is_act(when))
+    ):
         return None
     often = "never" if found.group().lower().startswith("never") else "always"
     return Sequence(f"to {what}" if how == "without" else f"{how} {when}", (f"{often} {what} {how} {when}",))
 
 
 def _steps(text: str) -> tuple[str, ...]:
-    text = re.split(r"\. (?=(?:that|this|it|in that order|thanks|otherwise|so|i|we|my|can|could|what|is|do)\b)", text, maxsplit=1, flags=_I)[0]
+    text = re.split(
+        r"\. (?=(?:that|this|it|in that order|thanks|otherwise|so|i|we|my|can|could|what|is|do)\b)",
+        text,
+        maxsplit=1,
+        flags=_I,
+    )[0]
     parts = [_PERSON.sub("", part.strip(" ,.!")).strip(" ,.!") for part in _BETWEEN.split(text)]
     joined: list[str] = []
     for part in parts:
@@ -223,7 +262,11 @@ def _is_steps(steps: tuple[str, ...], least: int) -> bool:
 
 def _context(when: str) -> str:
     when = _TITLE.sub("", when.strip(" ,"))
-    when = re.sub(r"^(?:my|our|the) (?=[\w -]+$)", "for the ", when, flags=_I) if not re.match(r"(?:to|for|when|before|after|if|how|every|each|any|once)", when, _I) else when
+    when = (
+        re.sub(r"^(?:my|our|the) (?=[\w -]+$)", "for the ", when, flags=_I)
+        if not re.match(r"(?:to|for|when|before|after|if|how|every|each|any|once)", when, _I)
+        else when
+    )
     return re.sub(r"^of ", "for ", when)
 
 

@@ -1,5 +1,5 @@
-"""What is said with "I" or "we" and not of oneself: irony, exaggeration, figures of speech, sayings, what holds
-of everybody, riddles and sums.
+"""What is said with "I" or "we" and not of oneself: irony, exaggeration, figures of speech, sayings, what
+holds of everybody, riddles and sums.
 
 Irony is known by what does not go together: delight, and something that delights nobody.
 """
@@ -12,35 +12,48 @@ from recollect.mine.rules.wordlist import listed
 _I = re.IGNORECASE
 _WORD = re.compile(r"[a-z]+")
 _DELIGHT = re.compile(
-    r"\b(?:love|adore|enjoy|live for|thrilled|delighted|ecstatic|overjoyed|favou?rite|happier|can't wait|dream "
+    r"\b(?:love|adore|enjoy|live for|thrilled|delighted|ecstatic|overjoyed|favou?rite|happier|can't wait|"
+    r"dream "
     r"of|big fan of|huge fan of|appreciate|treat|fun|best|wonderful|fantastic|great|lovely|perfect|brilliant|"
-    r"yay|hooray|woo-?hoo|lucky|dream|hobby|hobbies|talent|passion|ambition|life goal|bliss|heaven|awesome|amazing|terrific|marvell?ous|congratulations|proud owner|cherish|pleasure)\b",
+    r"yay|hooray|woo-?hoo|lucky|dream|hobby|hobbies|talent|passion|ambition|life goal|bliss|heaven|"
+    r"awesome|amazing|terrific|marvell?ous|congratulations|proud owner|cherish|pleasure)\b",
     _I,
 )
 _NUISANCE = re.compile(
     r"\b(?:(?:being|getting|be|get) (?:\w+ly )?(?:ignored|woken|yelled|shouted|screamed|stuck|charged|put on|"
-    r"told off|billed|interrupted|lied|ghosted|spammed|blamed|fined|robbed|scammed|rejected|dumped|fired|late|"
-    r"insulted|harassed|overcharged|sick|called at|transferred|hung up|stood up|soaked|rained|bitten|cut off)|"
-    r"having to (?:wait|redo|explain|repeat|pay|call|restart|start over)|waiting (?:on|in|for)|waiting$|wait in|"
+    r"told off|billed|interrupted|lied|ghosted|spammed|blamed|fined|robbed|scammed|rejected|dumped|fired|"
+    r"late|"
+    r"insulted|harassed|overcharged|sick|called at|transferred|hung up|stood up|soaked|rained|bitten|cut "
+    r"off)|"
+    r"having to (?:wait|redo|explain|repeat|pay|call|restart|start over)|waiting (?:on|in|for)|waiting$|"
+    r"wait in|"
     r"queue|queues|queuing|in line|on hold|traffic|tax(?:es)?|tax (?:forms?|returns?)|paperwork|parking "
     r"(?:tickets?|fines?)|delays?|delayed|cancell?ed|crash(?:es|ed|ing)?|bugs?|broken|breaks? (?:down|again)|"
-    r"leaks?|leaking|spam|mess|root canals?|drills?|drilling|jackhammers?|paying (?:twice|double|extra)|debts?|"
+    r"leaks?|leaking|spam|mess|root canals?|drills?|drilling|jackhammers?|paying (?:twice|double|extra)|"
+    r"debts?|"
     r"mondays?|overtime|unpaid|hangovers?|jury duty|cleaning up after|other people's|lay-?overs?|captchas?|"
     r"error messages?|rejections?|power cuts?|power outages?|floods?|flooded|mosquitoes|food poisoning|flat "
     r"tyres?|flat tires?|hidden fees|small talk with|airports? at|at (?:three|four|five|[345]) ?(?:am|in the "
     r"morning)|filling (?:in|out)|forms|migraines?|deadlines?|again and again|for the (?:\w+th|third|tenth) "
-    r"time|bills|inbox|spreadsheets all|working weekends|meetings that|pointless|useless|noise|awful|terrible|"
-    r"horrible|debugging|another (?:weekend|night|day|evening|hour|round|meeting|call|email|form|bill|update|password)|"
-    r"assembling|dishes|ironing|invoices|screaming|snoring|sleepless|no sleep|(?:three|two|four|five|six|\d+) hours "
-    r"(?:of|on|in|for|late)|all night (?:long )?(?:fixing|working|waiting)|commut(?:e|ing) (?:for|of)|password "
+    r"time|bills|inbox|spreadsheets all|working weekends|meetings that|pointless|useless|noise|awful|"
+    r"terrible|"
+    r"horrible|debugging|another (?:weekend|night|day|evening|hour|round|meeting|call|email|form|bill|"
+    r"update|password)|"
+    r"assembling|dishes|ironing|invoices|screaming|snoring|sleepless|no sleep|(?:three|two|four|five|six|"
+    r"\d+) hours "
+    r"(?:of|on|in|for|late)|all night (?:long )?(?:fixing|working|waiting)|commut(?:e|ing) (?:for|of)|"
+    r"password "
     r"resets?|re-?installing|rebooting|surveys?|cold calls?|telemarketers?|robocalls?|scammers?|exposure|"
-    r"suffering|pain|misery|failing|failure|losing|burn(?:ing|ed) (?:the|my|water|dinner)|unpaid|for nothing|cold "
-    r"(?:showers?|pizza|coffee|food)|laundromat|after (?:two|three|\w+) hours|hard drives? (?:fail|dying)|dead (?:battery|phone)|worst|ruined|wasting|wasted|hair in)\b",
+    r"suffering|pain|misery|failing|failure|losing|burn(?:ing|ed) (?:the|my|water|dinner)|unpaid|for "
+    r"nothing|cold "
+    r"(?:showers?|pizza|coffee|food)|laundromat|after (?:two|three|\w+) hours|hard drives? (?:fail|dying)|"
+    r"dead (?:battery|phone)|worst|ruined|wasting|wasted|hair in)\b",
     _I,
 )
 _EXCLAIMS = re.compile(
     r"(?:oh|ah|wow|well|yay|hooray|hurray|great|wonderful|fantastic|brilliant|perfect|lovely|super|awesome|"
-    r"terrific|marvell?ous|fabulous|splendid|excellent|lucky me|just great|how \w+|what (?:a )?\w+|bravo|nice|"
+    r"terrific|marvell?ous|fabulous|splendid|excellent|lucky me|just great|how \w+|what (?:a )?\w+|bravo|"
+    r"nice|"
     r"congrats|amazing)\b[,!.… ]",
     _I,
 )
@@ -50,49 +63,66 @@ _ADDS = re.compile(
     _I,
 )
 _MOCKS = re.compile(
-    r"^(?:because|as if|like|since) i(?:'m|'ve)? (?:am |have )?(?:so |just |really )?(?:totally|clearly|obviously|"
+    r"^(?:because|as if|like|since) i(?:'m|'ve)? (?:am |have )?(?:so |just |really )?(?:totally|clearly|"
+    r"obviously|"
     r"definitely|certainly|surely|of course|apparently|evidently|have nothing|have all the|have so much|need "
     r"another|needed another)\b"
     r"|\b(?:i|my \w+|we)(?:'m|'ve|'re)?(?: am| is| are| have)? (?:clearly|obviously|evidently|naturally)\b"
     r"|\bclearly i\b|\bobviously i\b|,? (?:clearly|obviously|naturally|duh|hooray|yay|whoopee|not|apparently)"
     r"[.!]*$"
-    r"|\bsaid (?:no ?one|nobody)\b|\bno ?one ever said\b|\b(?:lucky|poor|silly|good for) me\b|\bjust my luck\b"
+    r"|\bsaid (?:no ?one|nobody)\b|\bno ?one ever said\b|\b(?:lucky|poor|silly|good for) me\b|\bjust my "
+    r"luck\b"
     r"|\bstory of my life\b|\bbest day (?:ever|of my life)\b|\bnothing better to do\b|\bthanks for nothing\b"
     r"|\bwhat could (?:possibly )?go wrong\b|\bas one does\b|\b(?:what|such) a (?:joy|treat|delight|thrill)\b"
-    r"|^(?:oh |well |ah )?(?:yes|yeah|right|sure|of course|fine|ok|okay)[,!]? (?:and |because |so |now )?(?:i'm|i am|i "
+    r"|^(?:oh |well |ah )?(?:yes|yeah|right|sure|of course|fine|ok|okay)[,!]? (?:and |because |so |now "
+    r")?(?:i'm|i am|i "
     r"was) (?:the|an?|just|clearly|always) .*\b(?:now|again|here|then|after all)[.!]*$"
-    r"|\b(?:nothing|nobody|no one) (?:makes?|beats?)\b|\bi'm the (?:bad guy|idiot|fool|problem|villain|one who)\b"
+    r"|\b(?:nothing|nobody|no one) (?:makes?|beats?)\b|\bi'm the (?:bad guy|idiot|fool|problem|villain|"
+    r"one who)\b"
     r"|\b(?:always|again) (?:i'm )?the (?:idiot|fool)\b|\beye ?roll\b|\bhow (?:lovely|wonderful|"
-    r"charming|thoughtful|convenient|fun|exciting)\b[,!.]|\bmy life is (?:perfect|great|complete|over|a joke)\b"
-    r"|\b(?:live|living) for (?:\w+ )?(?:mondays?|meetings?|deadlines?|emails?)\b|\bone word\b|\bi'd sell my\b"
-    r"|\bso \w+ (?:that )?i could\b|^(?:sure|ok|okay|fine|no problem|no worries|of course|right)[,!.]? (?:so |then )?i'll "
-    r"just\b|^oh,? (?:good|wonderful|lovely|perfect|goody|boy|fun|fabulous|terrific|yes|marvell?ous|super|how|dear)\b"
-    r"|^(?:yet )?another \w+|\ball the time in the world\b|\bnow,? i guess\b|\bi (?:just )?forgot,? i'm\b|\bnothing "
-    r"says\b|\bi do so (?:love|enjoy)\b|\b(?:as if|like) i need\b|\bapparently,? i'm (?:an? |the )?\w+(?: \w+)? "
-    r"now\b|\bmust be nice\b|\bcouldn't be (?:happier|prouder|more)\b|\bluckiest\b|^(?:yippee|woo-?hoo|whoop\w*|hooray|yay)\b"
-    r"|^(?:10|11|ten)/10\b|^(?:five|5) stars\b|\bthe best (?:week|day|month|year|night)\b|\bthanks? (?:a lot|so much) for (?:making|"
+    r"charming|thoughtful|convenient|fun|exciting)\b[,!.]|\bmy life is (?:perfect|great|complete|over|a "
+    r"joke)\b"
+    r"|\b(?:live|living) for (?:\w+ )?(?:mondays?|meetings?|deadlines?|emails?)\b|\bone word\b|\bi'd sell "
+    r"my\b"
+    r"|\bso \w+ (?:that )?i could\b|^(?:sure|ok|okay|fine|no problem|no worries|of course|right)[,!.]? "
+    r"(?:so |then )?i'll "
+    r"just\b|^oh,? (?:good|wonderful|lovely|perfect|goody|boy|fun|fabulous|terrific|yes|marvell?ous|super|"
+    r"how|dear)\b"
+    r"|^(?:yet )?another \w+|\ball the time in the world\b|\bnow,? i guess\b|\bi (?:just )?forgot,? i'm\b|"
+    r"\bnothing "
+    r"says\b|\bi do so (?:love|enjoy)\b|\b(?:as if|like) i need\b|\bapparently,? i'm (?:an? |the )?\w+(?: "
+    r"\w+)? "
+    r"now\b|\bmust be nice\b|\bcouldn't be (?:happier|prouder|more)\b|\bluckiest\b|^(?:yippee|woo-?hoo|"
+    r"whoop\w*|hooray|yay)\b"
+    r"|^(?:10|11|ten)/10\b|^(?:five|5) stars\b|\bthe best (?:week|day|month|year|night)\b|\bthanks? (?:a "
+    r"lot|so much) for (?:making|"
     r"ruining|breaking|deleting|nothing)\b|\bwho (?:needs|doesn't (?:love|like|want))\b",
     _I,
 )
 _RETORTS = re.compile(
     r"\b(?:yeah|sure|right|ok),? and i'm\b|\b(?:sure|great|yay|wonderful),? .{0,20}\bi (?:just |so )?love\b"
-    r"|\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|fantastic)\b,"
-    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of (?:money|glass|gold|steel)\b"
+    r"|\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
+    r"fantastic)\b,"
+    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of (?:money|glass|gold|"
+    r"steel)\b"
     r"|\bbecause i'm .{2,40}\bobviously\b|\bi'm the (?:queen|king|pope|emperor|president)\b|\bsarcas\w+"
     r"|\bbecause (?:clearly|obviously) i\b|\bjust what i needed\b"
 )
 _EXAGGERATES = re.compile(
     r"\b(?:(?:an?|about an?|like an?|half an?|several|a few) )?(?:million|billion|trillion|zillion|gazillion|"
-    r"bazillion|thousand|hundred|[mb]illions of|thousands of|hundreds of) (?:\w+ )?(?:times|things|reasons|hours|"
+    r"bazillion|thousand|hundred|[mb]illions of|thousands of|hundreds of) (?:\w+ )?(?:times|things|"
+    r"reasons|hours|"
     r"e-?mails|tabs|questions|messages|meetings|errands|calls|forms|other things)\b"
     r"|\bfor (?:a|the) (?:hundred|thousand|million|hundredth|thousandth|millionth) (?:years?|times?)\b"
     r"|\bthe (?:hundredth|thousandth|millionth|umpteenth) time\b",
     _I,
 )
 _SAYING = re.compile(
-    r"\b(?:(?:old|famous|wise|well-known|common|popular|ancient|chinese|german|latin) (?:saying|proverb|quote|"
+    r"\b(?:(?:old|famous|wise|well-known|common|popular|ancient|chinese|german|latin) (?:saying|proverb|"
+    r"quote|"
     r"line|motto|adage|joke|rhyme|maxim)|saying goes|proverb|as (?:they|people|the \w+) (?:say|says|put it)|"
-    r"mnemonic|nursery rhyme|in the words of|to quote|goes the song|horoscope|knock knock|also me:|user stor(?:y|ies)|word problem|riddle|tongue twister)\b"
+    r"mnemonic|nursery rhyme|in the words of|to quote|goes the song|horoscope|knock knock|also me:|user "
+    r"stor(?:y|ies)|word problem|riddle|tongue twister)\b"
     r"|^as an? [\w -]{2,30}, i (?:want|need|would like) (?:to|a|an)\b.*\bso (?:that|i)\b|^me: ",
     _I,
 )
@@ -100,31 +130,43 @@ _MANKIND = re.compile(
     r"\bwe (?:all|humans?|people|as (?:a|humans|people)|mortals|each|the|mostly all)\b|\b(?:humans|humanity|"
     r"mankind|humankind|our (?:species|society|planet|ancestors|brains?|bodies|galaxy|sun|universe|solar|"
     r"civili[sz]ation|generation|century|atmosphere|oceans|moon|tides|genes|senses|economy|democracy|culture|"
-    r"language|nature|world|age|times|era|earth|cells|dna))\b|\bwe (?:live|exist) in (?:an? )?(?:\w+ )?(?:society|"
-    r"world|age|era|universe|time|times|culture|democracy|simulation|galaxy)\b|\bone (?:does|doesn't|should|must|"
+    r"language|nature|world|age|times|era|earth|cells|dna))\b|\bwe (?:live|exist) in (?:an? )?(?:\w+ "
+    r")?(?:society|"
+    r"world|age|era|universe|time|times|culture|democracy|simulation|galaxy)\b|\bone (?:does|doesn't|"
+    r"should|must|"
     r"can|cannot|can't) \b|\bwe (?:breathe|perceive|evolved|inherited|define|denote|call|say|write|assume|"
     r"observe|speak of|distinguish|obtain|derive)\b(?! (?:our (?:house|dog|cat|son|daughter)))|\bsince "
     r"(?:newton|einstein|darwin|the big bang)\b",
     _I,
 )
-_SYMBOL = re.compile(r"\b(?:I|my [A-Z]) (?:=|equals|is the (?:symbol|letter|current|roman))|\b[Ll]etter I\b|\bmy [A-Z] is\b")
+_SYMBOL = re.compile(
+    r"\b(?:I|my [A-Z]) (?:=|equals|is the (?:symbol|letter|current|roman))|\b[Ll]etter I\b|\bmy [A-Z] is\b"
+)
 _TRIES_OUT = re.compile(
-    r"\b(?:when(?:ever)?|every time|each time|any ?time|once|as soon as|if) (?:i|you|we|one) (?:\w+ly )?(?:divide|"
+    r"\b(?:when(?:ever)?|every time|each time|any ?time|once|as soon as|if) (?:i|you|we|one) (?:\w+ly "
+    r")?(?:divide|"
     r"multiply|add|subtract|square|differentiate|integrate|run|execute|compile|click|press|type|call|import|"
-    r"deploy|boot|restart|reload|refresh|log in|sign in|submit|query|heat|cool|drop|throw|mix|dissolve|rotate|"
-    r"plug|unplug|open the|open my|save|push|commit|build|install|print|upload|download|scroll|swipe|tap|toggle|"
+    r"deploy|boot|restart|reload|refresh|log in|sign in|submit|query|heat|cool|drop|throw|mix|dissolve|"
+    r"rotate|"
+    r"plug|unplug|open the|open my|save|push|commit|build|install|print|upload|download|scroll|swipe|tap|"
+    r"toggle|"
     r"enable|disable|set the|change the|hit|win the|get rich|'m rich|am rich|grow up)\b"
     r"|\b(?:once|when) i'm (?:rich|famous|king|president|dead|old)\b",
     _I,
 )
 _UNREAL = re.compile(
-    r"\bin (?:a|my|another) (?:past|previous|former|next|other|parallel) (?:life|universe|world)\b|\bin another "
-    r"life\b|\b(?:in|had) (?:my|a|the) (?:\w+ )?(?:dream|nightmare)\b|\bi dream(?:t|ed)\b|\bin(?:-| the | this | my )"
-    r"game\b|\bit's not (?:like|that|as if) i\b|\bnot (?:that|saying) i\b|\bno way (?:i'm|i am|i)\b|\bwas going to\b",
+    r"\bin (?:a|my|another) (?:past|previous|former|next|other|parallel) (?:life|universe|world)\b|\bin "
+    r"another "
+    r"life\b|\b(?:in|had) (?:my|a|the) (?:\w+ )?(?:dream|nightmare)\b|\bi dream(?:t|ed)\b|\bin(?:-| the | "
+    r"this | my )"
+    r"game\b|\bit's not (?:like|that|as if) i\b|\bnot (?:that|saying) i\b|\bno way (?:i'm|i am|i)\b|\bwas "
+    r"going to\b",
     _I,
 )
 _RIDDLE = re.compile(
-    r"\b(?:what|who) am i\?|\bknock,? knock\b|\basking for a friend\b|\balso me:|^(?:write|solve) .{0,20}riddle", _I
+    r"\b(?:what|who) am i\?|\bknock,? knock\b|\basking for a friend\b|\balso me:|^(?:write|solve) "
+    r".{0,20}riddle",
+    _I,
 )
 _RIDDLE_HINTS = ("am i?", "knock", "a friend", "so me:", "riddle")
 _SUM = re.compile(
@@ -150,30 +192,37 @@ def puzzles(text: str) -> bool:
 _KEYED = (
     (
         listed(
-            "yeah sure right ok great yay wonderful if oh s kidding jk j not made obviously clearly queen king pope "
+            "yeah sure right ok great yay wonderful if oh s kidding jk j not made obviously clearly "
+            "queen king pope "
             "emperor president sarcasm sarcastic sarcastically needed"
         ),
         _RETORTS,
     ),
     (
         listed(
-            "totally clearly obviously definitely certainly surely course apparently evidently naturally duh hooray "
-            "yay whoopee not nobody no lucky poor silly luck story day better nothing wrong does joy treat delight "
-            "thrill idiot fool villain guy problem again now here then eye how life live living word sell could all "
-            "another much good just oh guess forgot nothing so needs doesn must best thanks thank needs who couldn luckiest yippee woo woohoo stars"
+            "totally clearly obviously definitely certainly surely course apparently evidently naturally "
+            "duh hooray "
+            "yay whoopee not nobody no lucky poor silly luck story day better nothing wrong does joy "
+            "treat delight "
+            "thrill idiot fool villain guy problem again now here then eye how life live living word "
+            "sell could all "
+            "another much good just oh guess forgot nothing so needs doesn must best thanks thank needs "
+            "who couldn luckiest yippee woo woohoo stars"
         ),
         _MOCKS,
     ),
     (
         listed(
-            "million billion trillion zillion gazillion bazillion thousand hundred millions billions thousands "
+            "million billion trillion zillion gazillion bazillion thousand hundred millions billions "
+            "thousands "
             "hundreds hundredth thousandth millionth umpteenth"
         ),
         _EXAGGERATES,
     ),
     (
         listed(
-            "saying proverb quote line motto adage joke rhyme maxim say says put mnemonic words song horoscope knock "
+            "saying proverb quote line motto adage joke rhyme maxim say says put mnemonic words song "
+            "horoscope knock "
             "friend story stories word riddle twister so also"
         ),
         _SAYING,
@@ -186,8 +235,10 @@ _KEYED = (
 _FACES = re.compile("[🙃🙄😒😑🤡]")
 _DELIGHTED = listed(
     "love adore enjoy live thrilled delighted ecstatic overjoyed favourite favorite happier wait dream fan "
-    "appreciate treat fun best wonderful fantastic great lovely perfect brilliant yay hooray lucky awesome amazing "
-    "terrific dream hobby hobbies talent passion ambition goal bliss heaven woohoo hoo marvellous marvelous congratulations owner cherish pleasure"
+    "appreciate treat fun best wonderful fantastic great lovely perfect brilliant yay hooray lucky "
+    "awesome amazing "
+    "terrific dream hobby hobbies talent passion ambition goal bliss heaven woohoo hoo marvellous "
+    "marvelous congratulations owner cherish pleasure"
 )
 _ADDED = listed("another again get just course of now simply so life")
 
@@ -200,7 +251,11 @@ def is_unmeant(sentence: str) -> bool:
         return False
     return (
         any(not keys.isdisjoint(words) and kind.search(low) for keys, kind in _KEYED)
-        or (not words.isdisjoint(_ADDED) and _EXCLAIMS.match(low) is not None and _ADDS.search(low) is not None)
+        or (
+            not words.isdisjoint(_ADDED)
+            and _EXCLAIMS.match(low) is not None
+            and _ADDS.search(low) is not None
+        )
         or _SYMBOL.search(sentence) is not None
         or (not sentence.isascii() and _FACES.search(sentence) is not None)
     )
