@@ -23,9 +23,12 @@ from recollect.errors import (
     WeightsMissing,
 )
 from recollect.memory import Memory
+from recollect.model.mined import Mined
+from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event, Hit, Recollection
 from recollect.model.records import (
     AuditEntry,
+    Closet,
     Conversation,
     Entity,
     Episode,
@@ -58,8 +61,10 @@ __all__ = [
     "AsyncMemory",
     "AsyncScopedMemory",
     "AuditEntry",
+    "Closet",
     "Conflict",
     "Conversation",
+    "Drawer",
     "EmbedderError",
     "Entity",
     "Episode",
@@ -72,8 +77,10 @@ __all__ = [
     "Invalid",
     "Memory",
     "Message",
+    "Mined",
     "ModelError",
     "NotFound",
+    "Place",
     "Procedure",
     "Profile",
     "RecollectError",

@@ -176,7 +176,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "tend_seconds": (0.01, 86_400),
     "lease_seconds": (1, 86_400),
 }
-_CHOICES: dict[str, tuple[str, ...]] = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "miner": ("auto", "rules", "model"),
     "contradictions": ("prefer_new", "prefer_old", "flag_review"),
     "pii": ("off", "tag", "redact", "drop"),
@@ -235,6 +235,6 @@ def _check(name: str, value: Any) -> None:
     low, high = _BOUNDS.get(name, (value, value))
     if not low <= value <= high:
         raise SettingsError(f"{PREFIX}{name.upper()} is {value}, but must be between {low} and {high}.")
-    if name in _CHOICES and value not in _CHOICES[name]:
-        allowed = ", ".join(_CHOICES[name])
+    if name in CHOICES and value not in CHOICES[name]:
+        allowed = ", ".join(CHOICES[name])
         raise SettingsError(f"{PREFIX}{name.upper()} is {value!r}, but must be one of {allowed}.")

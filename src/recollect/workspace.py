@@ -89,9 +89,18 @@ class Workspace:
         if not called:  # one without keys
             known = self.store.find(Entity)
             called = [e for e in known if folded(name) in map(folded, (e.name, *e.aliases))]
-        for entity in sorted(called, key=lambda e: (e.name != name, folded(e.name) != folded(name), e.id)):
+        for entity in sorted(called, key=self._nearness(name)):
             return entity
         raise NotFound(f"Nothing is known of {name!r}.")
+
+    def _nearness(self, name: str) -> Callable[[Entity], tuple[bool, bool, bool, str]]:
+        """Those of the channels that are read here come first, then those of just this name."""
+        return lambda e: (
+            e.channel not in self.scope.channels,
+            e.name != name,
+            folded(e.name) != folded(name),
+            e.id,
+        )
 
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
         """A vector for each text; None where it has to wait because the embedder is off or failing."""

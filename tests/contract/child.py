@@ -2,9 +2,11 @@
 
 import os
 import sys
+import time
+from collections.abc import Callable
 
 import recollect.stores.sqlite.backend  # noqa: F401 - one without rights may not read it any more
-from recollect import settings, wiring
+from recollect import Memory, settings, wiring
 from recollect.errors import RecollectError
 from recollect.model.changes import Remove
 from recollect.model.records import Turn
@@ -82,6 +84,46 @@ def _write(address: str) -> int:
     return opened(address).user("alice").apply([append(draft(id="new"))]).created
 
 
+def mine(address: str, pauses: str = "0") -> None:
+    """Mines what there is, conversation by conversation, and says so, until there is nothing left."""
+    with Memory.open(address, embedder="hashing") as memory:
+        print("begun", flush=True)
+        quiet = int(pauses)
+        while done := [m.conversation for m in memory.scope("alice").mine(progress=_say) if m.turns] or quiet:
+            quiet -= not isinstance(done, list)
+            time.sleep(0.05 if isinstance(done, int) else 0)
+
+
+def _say(turns: int) -> None:
+    print(turns, flush=True)
+
+
+def tend(address: str) -> None:
+    """Does the background's work once, and says what it does."""
+    with Memory.open(address, embedder="hashing") as memory:
+        print("begun", flush=True)
+        memory.tend(lambda job, done: print(job, done, flush=True))
+
+
+def talk(address: str, count: str) -> None:
+    """Records in many conversations, and says what is stored."""
+    with Memory.open(address, embedder="hashing") as memory:
+        alice = memory.scope("alice")
+        print("begun", flush=True)
+        for n in range(int(count)):
+            alice.record("user", f"I have {n + 2} kites.", conversation=f"talk-{n % 30}")
+            print(n, flush=True)
+
+
+ROLES: dict[str, Callable[..., None]] = {
+    "write": write,
+    "make": make,
+    "fill": fill_the_disk,
+    "unprivileged": unprivileged,
+    "mine": mine,
+    "tend": tend,
+    "talk": talk,
+}
+
 if __name__ == "__main__":
-    role = {"write": write, "make": make, "fill": fill_the_disk, "unprivileged": unprivileged}[sys.argv[1]]
-    role(*sys.argv[2:])
+    ROLES[sys.argv[1]](*sys.argv[2:])

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from recollect.errors import StoreError, StoreUnavailable
 from recollect.model.changes import Put, Remove, Revise
 from recollect.model.records import RECORD_TYPES, Fact, Turn
-from recollect.ports.store import Store
+from recollect.ports.store import Spent, Store
 from recollect.stores.postgres import objects
 from recollect.testing.store_samples import SPACE, START, append, axis, draft, fact, put, question, sample
 from recollect.testing.store_suite import found
@@ -44,6 +44,7 @@ def store(database: str) -> Iterator[Store]:
         user.apply([append(turn), put(record, axis(1)), put(fact(f"{own}-waiting", f"waits {name}"))], SPACE)
         user.apply([Put(sample(kind, f"sample-{kind.kind}")) for kind in RECORD_TYPES])
         user.touch({own: ("fact", 1, START)})
+        user.spend([Spent(START.date(), "memory_embed", "model", 1)])
         user.apply([Put(fact("gone")), Remove("fact", ("gone",))])
     yield store
     store.close()

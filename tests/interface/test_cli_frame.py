@@ -145,7 +145,7 @@ def test_help_and_version() -> None:
         (("correct", "nothing", "x"), 3, "NotFound"),
         (("pin", "nothing"), 3, "NotFound"),
         (("goals", "complete", "nothing"), 3, "NotFound"),
-        (("timeline usage", "Nobody"), 3, "NotFound"),
+        (("timeline", "Nobody"), 3, "NotFound"),
         (("models", "path", "--db", "x"), 3, "NotFound"),
         (("db", "check"), 3, "NotFound"),
         (("db", "stats"), 3, "NotFound"),
@@ -223,7 +223,7 @@ def test_control_characters_are_shown_and_not_sent() -> None:
         ("show", id),
         ("recall", "bell"),
         ("recall", "bell", "--explain"),
-        ("timeline usage",),
+        ("timeline",),
     ):
         printed = run(*words).stdout
         assert not set(printed) & set("\x1b\x07\x9b\r\x08\u202e"), words

@@ -41,6 +41,7 @@ def test_tend_fills_in_what_waits() -> None:
         "text_index_outdated": False,
         "erasures_to_finish": False,
         "models_to_drop": 0,
+        "conversations_to_mine": 1,
     }
     assert "chunks_without_vector\t1" in run("tend", "--dry-run").stdout
     jobs = {job["job"]: job for job in ask("tend")["jobs"]}
@@ -178,7 +179,10 @@ def test_doctor_of_a_healthy_memory() -> None:
     answer = ask("doctor")
     assert answer["ok"] is True
     assert set(states(answer).values()) == {"ok"}
-    names = "recollect python sqlite user embedder database writing contents soundness vectors erasures disk"
+    names = (
+        "recollect python sqlite user embedder database writing contents soundness vectors mining erasures "
+        "disk"
+    )
     assert list(states(answer)) == names.split(" ")
     assert "ms a query" in run("doctor").stdout
 

@@ -10,7 +10,7 @@ import pytest
 from recollect import ScopedMemory
 from recollect.bench.quality import datasets, run
 from recollect.errors import RecollectError, SettingsError
-from recollect.mine.pipeline import Mined
+from recollect.model.mined import Mined
 from tests.unit.test_bench_quality import lme_item, silent
 
 

@@ -33,7 +33,7 @@ def home(place: str, on: int, **fields: object) -> Claim:
             value=place,
             single=True,
         ),
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 
@@ -66,7 +66,7 @@ def settled(
     wanted = {slot for claim in claims for slot in slots_of(claim)}
     versions = {slot: [m for m in stored if (m.kind, m.slot) == slot] for slot in wanted}
     making = Making(lambda c: max(map(day, c.turns)), lambda _: 0.9, new, NOW, policy)
-    found = Known(**{"versions": versions, "alike": {}, "named": {}, **known})  # type: ignore[arg-type]
+    found = Known(**{"versions": versions, "alike": {}, "named": {}, **known})
     return resolve(claims, found, making)
 
 

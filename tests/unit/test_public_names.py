@@ -15,6 +15,7 @@ PUBLIC = [
     "Scope",
     # what is stored
     "AuditEntry",
+    "Closet",
     "Conversation",
     "Entity",
     "Episode",
@@ -30,10 +31,13 @@ PUBLIC = [
     "Turn",
     "UserSettings",
     # what comes back
+    "Drawer",
     "Event",
     "Forgotten",
     "Hit",
     "Imported",
+    "Mined",
+    "Place",
     "Recollection",
     # errors
     "Conflict",

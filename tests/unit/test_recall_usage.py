@@ -28,7 +28,7 @@ def test_counts_rise_for_what_was_returned_after_a_flush(
     assert counted(memory, tea.id, coffee.id) == [3, 0]
     clock.advance(days=1)
     derek.recall("tea coffee")
-    memory.tend()
+    memory.flush()
     assert counted(memory, tea.id, coffee.id) == [4, 1]
     assert memory.store.user("derek").usage([tea.id])[tea.id].last_at == clock.now()
     assert list(memory.store.user("derek").feed()) == feed

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory, SettingsError
-from recollect.settings import PREFIX, Settings, load
+from recollect.settings import CHOICES, PREFIX, Settings, load
 
 
 def test_given_before_environment_before_default() -> None:
@@ -20,7 +20,8 @@ def test_given_before_environment_before_default() -> None:
 @pytest.mark.parametrize("field", fields(Settings), ids=lambda f: f.name)
 def test_every_setting_is_read_from_its_variable(field: Any) -> None:
     default = getattr(Settings(), field.name)
-    other = {bool: not default, int: 7, float: 1.0, str: "other"}[field.type]
+    text = CHOICES.get(field.name, ("other",))[-1]
+    other = {bool: not default, int: 7, float: 1.0, str: text}[field.type]
     loaded = load({PREFIX + field.name.upper(): str(other)})
     assert getattr(loaded, field.name) == other
 
@@ -31,6 +32,7 @@ def test_every_setting_is_read_from_its_variable(field: Any) -> None:
         ("RECOLLECT_TOP_K", "many", "a whole number"),
         ("RECOLLECT_TOP_K", "5.5", "a whole number"),
         ("RECOLLECT_TOP_K", "0", "between 1 and 1000"),
+        ("RECOLLECT_PII", "some", "one of off, tag, redact, drop"),
         ("RECOLLECT_THRESHOLD", "x", "a number"),
         ("RECOLLECT_THRESHOLD", "nan", "between"),
         ("RECOLLECT_SEMANTIC_WEIGHT", "1.5", "between 0 and 1"),

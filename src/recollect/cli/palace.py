@@ -7,9 +7,8 @@ import typer
 from recollect.cli import output
 from recollect.cli.frame import Here, command
 from recollect.cli.output import Branch
-from recollect.model.places import Pointer, read_place
+from recollect.model.places import Drawer, Place, Pointer, read_place, tagged
 from recollect.model.shapes import to_json
-from recollect.recall.palace import Drawer, Place, tagged
 from recollect.scoped import ScopedMemory
 
 app = typer.Typer()

@@ -1,16 +1,23 @@
-"""Relations over time: a change closes the old one and opens a new one."""
+"""Relations over time: of those of which one holds at a time, each ends where the next one begins.
+
+As of memories, their order is that in which they were said. What a relation ends at on its own is noted with
+it, so that its end can be told anew whenever another comes in between or goes.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from recollect.mine.extracted import Bond
-from recollect.mine.versions import said_at
-from recollect.model.records import Relation, noted
+from recollect.mine.versions import SAID, said_at
+from recollect.model.records import Relation, mined, noted
 
 MOST_SOURCES = 50
-CLOSES, ENDED_IN = "closes", "ended_in"
-"""What mining notes of a relation: which one it closed, and the turn that said that it has ended."""
+SINGLE, ENDS, ENDED_IN = "single", "ends", "ended_in"
+"""What mining notes of a relation: that no other holds beside it, when it ends on its own, and the turn that
+said that it has ended."""
+
+Group = tuple[str, str, str]
 
 
 def plan_relations(
@@ -23,57 +30,91 @@ def plan_relations(
     stored = {relation.id: relation for relation in known}
     relations = dict(stored)
     for bond, source, target in bonds:
-        at = said(bond)
         same = [r for r in relations.values() if (r.source, r.type) == (source, bond.type)]
-        held = _held(r for r in same if r.target == target)
-        if held is not None and _cites(held, bond):
+        found = _met(same, bond, target, said(bond))
+        if any(_told(r, bond) for r in same if r.target == target) or (bond.ended and found is None):
             continue
-        if bond.ended:
-            if held is not None:
-                relations[held.id] = _ended(held, bond, bond.until or at)
-        elif held is not None:
-            relations[held.id] = replace(held, sources=_cited(held.sources, bond.turns))
+        if found is None:
+            changed = new(bond, source, target)
+            until = {ENDS: bond.until and bond.until.isoformat(), SINGLE: bond.single or None}
+            changed = replace(changed, metadata=noted(changed, until))
+        elif bond.ended:
+            changed = _ended(found, bond, bond.until or said(bond))
         else:
-            opened = new(bond, source, target)
-            other = _held(same) if bond.single else None
-            for relation in _changed(opened, other):
-                relations[relation.id] = relation
+            changed = _again(found, bond, said(bond))
+        relations[changed.id] = changed
+        others = [r for r in relations.values() if group(r) == group(changed)]
+        relations |= {r.id: r for r in settled(others)}
     return [relation for relation in relations.values() if stored.get(relation.id) != relation]
 
 
-def _held(relations: Iterable[Relation]) -> Relation | None:
-    """The one that holds, if any does."""
-    return next((r for r in relations if r.valid_to is None and r.retired_at is None), None)
+def group(relation: Relation) -> Group:
+    """Those of one group stand in each other's way, where one holds at a time."""
+    return relation.source, relation.type, relation.channel
 
 
-def _cites(relation: Relation, bond: Bond) -> bool:
-    return {*bond.turns} <= {*relation.sources}
+def settled(relations: Iterable[Relation]) -> list[Relation]:
+    """The relations of one group, each with the end it has among the others."""
+    alone = [r for r in relations if mined(r).get(SINGLE)]
+    ordered = sorted(alone, key=lambda r: (said_at(r), r.recorded_at, r.id))
+    done: list[Relation] = []
+    for place, relation in enumerate(ordered):
+        ends = [end for end in (_own_end(relation),) if end is not None]
+        ends += [max(other.valid_from, relation.valid_from) for other in ordered[place + 1 : place + 2]]
+        done.append(replace(relation, valid_to=min(ends, default=None)))
+    return done
+
+
+def reopened(relation: Relation) -> Relation:
+    """The relation, once nobody says any more that it has ended."""
+    return replace(relation, valid_to=None, metadata=noted(relation, {ENDED_IN: None, ENDS: None}))
+
+
+def _own_end(relation: Relation) -> datetime | None:
+    ends: object = mined(relation).get(ENDS)
+    try:
+        return max(datetime.fromisoformat(ends), relation.valid_from) if isinstance(ends, str) else None
+    except ValueError:
+        return None
+
+
+def _met(same: Sequence[Relation], bond: Bond, target: str, at: datetime) -> Relation | None:
+    """The relation that a bond tells of: the one that held when it was said, or that followed."""
+    ordered = sorted(same, key=lambda r: (said_at(r), r.recorded_at, r.id))
+    beside = [r for r in ordered if r.target == target or (bond.single and mined(r).get(SINGLE))]
+    before, after = [r for r in beside if said_at(r) <= at], [r for r in beside if said_at(r) > at]
+    if bond.ended:  # another may hold by then
+        before = [r for r in before if r.target == target]
+    for relation in (*before[-1:], *after[:1]):
+        end = _own_end(relation)
+        if relation.target == target and (end is None or (end >= at and not bond.ended)):
+            return relation
+    return None
+
+
+def _told(relation: Relation, bond: Bond) -> bool:
+    """Whether it knows already what the bond tells."""
+    knows = {*bond.turns} <= {*relation.sources}
+    return knows and (not bond.ended or mined(relation).get(ENDED_IN) in bond.turns)
 
 
 def _cited(sources: Sequence[str], turns: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*sources, *turns)))[:MOST_SOURCES]
 
 
-def _changed(opened: Relation, other: Relation | None) -> list[Relation]:
-    """The new relation and the one it takes the place of; one that was said earlier is closed itself."""
-    if other is None:
-        return [opened]
-    if said_at(opened) < said_at(other):
-        return [replace(opened, valid_to=max(opened.valid_from, other.valid_from))]
-    end = max(opened.valid_from, other.valid_from)
-    closing = replace(opened, metadata=noted(opened, {CLOSES: other.id}))
-    return [replace(other, valid_to=end), closing]
+def _again(relation: Relation, bond: Bond, at: datetime) -> Relation:
+    """Said again, perhaps earlier than what is known of it."""
+    begins, first = min(relation.valid_from, bond.since or at, at), min(said_at(relation), at)
+    metadata = noted(relation, {SAID: first.isoformat(), SINGLE: bond.single or mined(relation).get(SINGLE)})
+    sources = _cited(relation.sources, bond.turns)
+    return replace(relation, sources=sources, valid_from=begins, metadata=metadata)
 
 
 def _ended(relation: Relation, bond: Bond, end: datetime) -> Relation:
+    end = max(end, relation.valid_from)
     return replace(
         relation,
-        valid_to=max(end, relation.valid_from),
+        valid_to=end if relation.valid_to is None else min(end, relation.valid_to),
         sources=_cited(relation.sources, bond.turns),
-        metadata=noted(relation, {ENDED_IN: bond.turns[-1]}),
+        metadata=noted(relation, {ENDED_IN: bond.turns[-1], ENDS: end.isoformat()}),
     )
-
-
-def reopened(relation: Relation) -> Relation:
-    """The relation, once what closed it is gone."""
-    return replace(relation, valid_to=None, metadata=noted(relation, {ENDED_IN: None}))

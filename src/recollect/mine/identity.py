@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recollect.errors import Invalid
+from recollect.limits import check_given
+from recollect.mine.bonds import group, settled
 from recollect.mine.entities import ALIASES, APART, keys_of
-from recollect.model.changes import Change, Expect, Put, Remove
+from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove
 from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn, searchable_text
 from recollect.record.memories import entity_id, indexed
 from recollect.text.names import folded, name_key
@@ -16,7 +18,7 @@ from recollect.workspace import Workspace, rereading
 @rereading
 def merge(work: Workspace, name: str, into: str) -> Entity:
     """Take the entity `name` for the entity `into`, with all that is known of it."""
-    gone, kept = work.entity(name), work.entity(into)
+    gone, kept = work.entity(check_given("entity", name)), work.entity(check_given("into", into))
     if gone.id == kept.id:
         raise Invalid(f"{name!r} and {into!r} are the same already.")
     names = [
@@ -42,8 +44,11 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
     )
     changes = _moved(_about(work, gone), gone, kept.id)
     relations = _relations(work, gone)
+    for end in ("source", "target"):
+        known = frozenset(r.id for r in relations if getattr(r, end) == gone.id)
+        changes.append(ExpectOnly("relation", {end: gone.id}, known))
     loops = [r for r in relations if {r.source, r.target} <= {gone.id, kept.id}]
-    changes += _redirected([r for r in relations if r not in loops], gone.id, kept.id)
+    changes += _redirected(work, [r for r in relations if r not in loops], gone.id, kept.id)
     changes.append(Remove("relation", tuple(r.id for r in loops)))
     changes += [Expect("entity", gone.id, gone), Remove("entity", (gone.id,))]
     return _stored(work, changes, kept, merged)
@@ -53,8 +58,8 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
 def split(work: Workspace, name: str, alias: str) -> Entity:
     """Make an alias of an entity an entity of its own, with the memories that call it so. Mining takes the
     two for two from then on."""
-    one = work.entity(name)
-    if folded(alias) not in {*map(folded, one.aliases)}:
+    one = work.entity(check_given("entity", name))
+    if folded(check_given("alias", alias)) not in {*map(folded, one.aliases)}:
         raise Invalid(
             f"{alias!r} is no alias of {one.name!r}; its aliases are {', '.join(one.aliases) or 'none'}."
         )
@@ -68,23 +73,34 @@ def split(work: Workspace, name: str, alias: str) -> Entity:
         sources=tuple(id for id in one.sources if id not in theirs),
         metadata={**one.metadata, ALIASES: scores, APART: [*one.metadata.get(APART, ()), folded(alias)]},
     )
-    other = Entity(
-        id=entity_id(work.store.secret(), alias),
-        name=alias,
-        type=one.type,
-        first_seen=one.first_seen,
-        channel=one.channel,
-        sources=tuple(theirs),
-        metadata={APART: [folded(n) for n in (one.name, *left)]},
+    known, other = _called(work, one, alias)
+    apart = dict.fromkeys((*other.metadata.get(APART, ()), *map(folded, (one.name, *left))))
+    other = replace(
+        other,
+        sources=tuple(dict.fromkeys((*other.sources, *theirs))),
+        metadata={**other.metadata, APART: list(apart)},
     )
     moved = [m for m in _about(work, one) if _calls(m.content, alias, [one.name, *left])]
-    changes: list[Change] = [Expect("entity", other.id, None)]
+    changes: list[Change] = [Expect("entity", other.id, known)]
     changes += _moved(moved, one, other.id)
     relations = [r for r in _relations(work, one) if theirs and {*r.sources} <= {*theirs}]
-    changes += _redirected(relations, one.id, other.id)
-    changes.append(Put(_keyed(work, other)))
+    changes += _redirected(work, relations, one.id, other.id)
+    other = _keyed(work, other)
+    changes.append(Put(other, None if known else indexed(work, other)))
     _stored(work, changes, one, rest)
-    return _keyed(work, other)
+    return other
+
+
+def _called(work: Workspace, one: Entity, alias: str) -> tuple[Entity | None, Entity]:
+    """Who goes by the alias already, if anybody does, and who it shall be."""
+    secret = work.store.secret()
+    for id in (entity_id(secret, alias), entity_id(secret, alias, one.channel)):
+        known = next(iter(work.store.get(Entity, [id])), None)
+        if known is None or (known.channel == one.channel and known.id != one.id):
+            break
+    return known, known or Entity(
+        id=id, name=alias, type=one.type, first_seen=one.first_seen, channel=one.channel
+    )
 
 
 def _calls(text: str, alias: str, others: Sequence[str]) -> bool:
@@ -126,12 +142,20 @@ def _relations(work: Workspace, entity: Entity) -> list[Relation]:
     return list(found.values())
 
 
-def _redirected(relations: Iterable[Relation], old: str, new: str) -> list[Change]:
+def _redirected(work: Workspace, relations: Sequence[Relation], old: str, new: str) -> list[Change]:
+    """The relations with another end, and what that makes of those beside them."""
+    sources = dict.fromkeys(id for r in relations for id in (r.source, old, new))
+    stored = {r.id: r for id in sources for r in work.store.find(Relation, {"source": id})}
+    moved = {r.id for r in relations}
+    left = dict(stored)
+    for id, r in stored.items():
+        if id in moved:
+            source, target = (new if end == old else end for end in (r.source, r.target))
+            left[id] = replace(r, source=source, target=target)
+    for one in {group(r) for r in left.values()}:
+        left |= {r.id: r for r in settled([r for r in left.values() if group(r) == one])}
     changes: list[Change] = []
-    for relation in relations:
-        source, target = (new if end == old else end for end in (relation.source, relation.target))
-        changes += [
-            Expect("relation", relation.id, relation),
-            Put(replace(relation, source=source, target=target)),
-        ]
+    for id, relation in left.items():
+        if relation != stored[id]:
+            changes += [Expect("relation", id, stored[id]), Put(relation)]
     return changes

@@ -1,6 +1,6 @@
 """From what a window gave to what is stored: who is meant, what is new, and what it changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,7 @@ from recollect.model.records import (
 from recollect.model.search import Filter, Search
 from recollect.model.shapes import shapes
 from recollect.ports.store import UserView
-from recollect.record.memories import entity_id, tombstone_digest
+from recollect.record.memories import entity_id, indexed_all, tombstone_digest
 from recollect.text.chunk import spans
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
@@ -61,22 +61,23 @@ def plan_landing(
 ) -> Landing:
     """What the extraction of a window changes in the memory as it is now."""
     at = {turn.id: turn.at for turn in window.turns}
-    claims = _remembered(view, extraction.claims)
-    people = _cast(work, view, extraction, claims)
+    secret = view.secret()
+    claims = _remembered(view, secret, extraction.claims)
+    people, met = _cast(work, view, secret, extraction, claims)
     known = _known(work, view, claims, vectors)
     making = _making(work, extraction, people, at)
     resolved = resolve(claims, known, making)
     stored = {m.id: m for versions in known.versions.values() for m in versions}
     stored |= {memory.id: memory for memory in (*known.alike.values(), *known.named.values())}
     landing = Landing(resolved=resolved)
-    for slots in _by_kind(claims):
-        found = frozenset(id for id, m in stored.items() if m.kind == slots[0] and m.slot in slots[1])
-        landing.changes.append(ExpectOnly(slots[0], {"slot": slots[1], "channel": work.scope.channel}, found))
+    for kind, slots in _by_kind(claims, known.named.values()):
+        found = frozenset(m.id for slot in slots for m in known.versions.get((kind, slot), ()))
+        landing.changes.append(ExpectOnly(kind, {"slot": slots, "channel": work.scope.channel}, found))
     memories = list(resolved.memories.values())
     changed = [Expect(m.kind, m.id, stored[m.id]) for m in memories if m.id in stored]
     puts = [Put(m, None if m.id in stored else _chunks(m, vectors)) for m in memories]
     relations, bonds = _relations(work, view, extraction.bonds, people, at)
-    entities = _entities(work, view, people)
+    entities = _entities(work, people, {entity.id: entity for entity in met})
     kinds: list[Change] = sorted((*changed, *puts), key=_kind_of)
     landing.changes.extend((*kinds, *entities, *relations))
     count = sum(isinstance(change, Put) for change in entities)
@@ -90,17 +91,20 @@ def _kind_of(change: Change) -> tuple[bool, str]:
     return False, getattr(change, "kind", "")
 
 
-def _remembered(view: UserView, claims: Sequence[Claim]) -> list[Claim]:
+def _remembered(view: UserView, secret: bytes, claims: Sequence[Claim]) -> list[Claim]:
     """The claims without those that somebody wants forgotten."""
-    secret = view.secret()
     digests = {claim.content: tombstone_digest(secret, claim.content) for claim in claims}
     where = {"digest": list(set(digests.values()))}
     gone = {tombstone.digest for tombstone in view.find(Tombstone, where)} if claims else set[str]()
     return [claim for claim in claims if digests[claim.content] not in gone]
 
 
-def _by_kind(claims: Sequence[Claim]) -> list[tuple[str, list[str]]]:
+def _by_kind(claims: Sequence[Claim], named: Iterable[MemoryRecord]) -> list[tuple[str, list[str]]]:
+    """The slots that are concerned."""
     slots: dict[str, set[str]] = {}
+    for memory in named:
+        if memory.slot:
+            slots.setdefault(memory.kind, set()).add(memory.slot)
     for claim in claims:
         for kind, slot in slots_of(claim):
             slots.setdefault(kind, set()).add(slot)
@@ -108,8 +112,12 @@ def _by_kind(claims: Sequence[Claim]) -> list[tuple[str, list[str]]]:
 
 
 def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Mapping[str, Any]) -> Known:
+    replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
+    found = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
+    # What is said in one channel changes nothing in another.
+    named = {m.id: m for m in found if m.retired_at is None and m.channel == work.scope.channel}
     versions: dict[tuple[str, str], list[MemoryRecord]] = {}
-    for kind, slots in _by_kind(claims):
+    for kind, slots in _by_kind(claims, named.values()):
         for memory in view.find(_TYPES[kind], {"slot": slots, "channel": work.scope.channel}):
             versions.setdefault((kind, memory.slot or ""), []).append(memory)
     alike = {
@@ -118,9 +126,7 @@ def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Ma
         if not any(slot in versions for slot in slots_of(claim))
         and (found := _alike(work, view, claim, vectors.get(claim.content))) is not None
     }
-    replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
-    named = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
-    return Known(versions, alike, {memory.id: memory for memory in named if memory.retired_at is None})
+    return Known(versions, alike, named)
 
 
 def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> MemoryRecord | None:
@@ -137,13 +143,14 @@ def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> Memory
     return None
 
 
-def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Sequence[Claim]) -> Cast:
-    """Everybody and everything that is named, found by any of their names."""
+def _cast(
+    work: Workspace, view: UserView, secret: bytes, extraction: Extraction, claims: Sequence[Claim]
+) -> tuple[Cast, list[Entity]]:
+    """Everybody and everything that is named, found by any of their names; and as they were."""
     mentions = extraction.mentions
     names = [name for claim in claims for name in (claim.subject, *claim.about)]
     names += [name for bond in extraction.bonds for name in (bond.source, bond.target)]
     names = [name for name in dict.fromkeys(names) if folded(name)]
-    secret = view.secret()
 
     def key(name: str) -> str:
         return name_key(secret, name)
@@ -154,12 +161,14 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
     found = {*view.linking("keys", sorted(wanted))}
     by_name = view.find(Entity, {"name": list(dict.fromkeys((*names, *spoken)))}) if wanted else ()
     found |= {entity.id for entity in by_name}  # made before entities had keys
-    known = view.get(Entity, sorted(found))  # whatever the channel: it is the same person
+    called = view.get(Entity, sorted(found))
+    known = [entity for entity in called if entity.channel in work.scope.channels]
+    foreign = {entity.id for entity in called if entity.channel not in work.scope.channels}
 
     def new(name: str) -> Entity:
         person = "person" if name == USER else "thing"
         return Entity(
-            id=entity_id(secret, name),
+            id=entity_id(secret, name, work.scope.channel if entity_id(secret, name) in foreign else None),
             name=name,
             type=person,
             first_seen=work.clock.now(),
@@ -167,25 +176,18 @@ def _cast(work: Workspace, view: UserView, extraction: Extraction, claims: Seque
             salience=work.settings.mined_salience,
         )
 
-    return cast(mentions, names, known, new, key, work.settings.same_name)
+    return cast(mentions, names, known, new, key, work.settings.same_name), known
 
 
-def _entities(work: Workspace, view: UserView, people: Cast) -> list[Change]:
+def _entities(work: Workspace, people: Cast, stored: Mapping[str, Entity]) -> list[Change]:
     """The entities that are new or changed, indexed anew where what is searched of them changed."""
-    stored = {entity.id: entity for entity in view.get(Entity, list(people.entities))}
     changed = [e for e in people.entities.values() if stored.get(e.id) != e]
-    texts = [searchable_text(e) for e in changed]
-    fresh = [
-        t
-        for e, t in zip(changed, texts, strict=True)
-        if e.id not in stored or t != searchable_text(stored[e.id])
-    ]
-    vectors = dict(zip(fresh, work.embed(fresh), strict=True)) if any(fresh) else {}
-    puts = [
-        Put(e, tuple(Chunk(a, b, vectors[t]) for a, b in spans(t)) if t in vectors else None)
-        for e, t in zip(changed, texts, strict=True)
-    ]
-    return [*(Expect("entity", e.id, stored.get(e.id)) for e in changed), *puts]
+    texts = {e.id: searchable_text(e) for e in changed}
+    fresh = [e for e in changed if e.id not in stored or texts[e.id] != searchable_text(stored[e.id])]
+    chunks = dict(zip((e.id for e in fresh), indexed_all(work, fresh), strict=True))
+    puts = [Put(e, chunks.get(e.id)) for e in changed]
+    used = dict.fromkeys((*people.ids.values(), *(e.id for e in changed)))  # nobody forgets them meanwhile
+    return [*(Expect("entity", id, stored.get(id)) for id in used), *puts]
 
 
 def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[str, datetime]) -> Making:

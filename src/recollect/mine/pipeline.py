@@ -6,7 +6,8 @@ not at all. What fails is noted with its reason and tried again later; the turns
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from recollect.mine.palace import plan_closets, read_palace
 from recollect.mine.shown import nearest
 from recollect.mine.windows import Span, retry_after, spans
 from recollect.model.changes import Change, Expect, Put, Revise
+from recollect.model.mined import Mined
 from recollect.model.records import AuditEntry, Conversation, Role, Turn
 from recollect.workspace import Workspace, rereading
 
@@ -33,24 +35,6 @@ _FRESH: Mapping[str, Any] = {"mining_failures": 0, "mining_problem": None, "mini
 
 Progress = Callable[[int], None]
 """Is told how many turns are mined."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
-    """What became of a conversation: how many turns were mined, and what landed of them."""
-
-    conversation: str
-    turns: int = 0
-    added: int = 0
-    reinforced: int = 0
-    superseded: int = 0
-    refused: int = 0
-    entities: int = 0
-    relations: int = 0
-    way: str = ""
-    """What mined it: `rules`, or the name of a model."""
-    problem: str | None = None
-    """Why it could not be mined to its end."""
 
 
 def mine(work: Workspace, conversation: str | None, progress: Progress | None = None) -> list[Mined]:
@@ -74,28 +58,33 @@ def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lamb
     """Mine a conversation to its end, window by window, as long as `going`."""
     done = Mined(conversation=id)
     while going() and (conversation := next(iter(work.store.get(Conversation, [id])), None)) is not None:
-        parts = spans(
-            conversation.mined_to,
-            conversation.next_index,
-            work.settings.mine_whole,
-            work.settings.mine_part,
-        )
-        if not parts:
+        start, stop = conversation.mined_to, conversation.next_index
+        span = next(spans(start, stop, work.settings.mine_whole, work.settings.mine_part), None)
+        if span is None:
             break
-        scope = replace(work.scope, channel=conversation.channel, agent=conversation.agent)
         try:
-            done = _plus(done, _mine_window(replace(work, scope=scope), conversation, parts[0]))
-        except Conflict:
-            break  # others are at it, or talk too much: the background comes again
+            done = _plus(done, _mine_window(work, conversation, span))
         except SettingsError:
             raise
         except Exception as error:
-            reason = str(error) if isinstance(error, ModelError) else type(error).__name__
-            if not isinstance(error, ModelError):
+            reason = _reason(error)
+            if not isinstance(error, ModelError | Conflict):
                 log.exception("Mining failed; it is tried again later")
-            _park(work, id, reason)
+            with suppress(Conflict):
+                _park(work, id, reason)
             return replace(done, problem=reason)
     return done
+
+
+def _reason(error: Exception) -> str:
+    """Why it failed, in words that quote nothing of what was said."""
+    match error:
+        case ModelError():
+            return str(error)
+        case Conflict():  # asked again at once, a model would be paid for nothing
+            return "Others kept changing what it had read."
+        case _:
+            return type(error).__name__
 
 
 def _plus(one: Mined, other: Mined) -> Mined:
@@ -105,12 +94,31 @@ def _plus(one: Mined, other: Mined) -> Mined:
 
 
 def _mine_window(work: Workspace, conversation: Conversation, span: Span) -> Mined:
+    """Mine what was said in a span, up to where the channel changes: nothing leaves its own."""
     turns = _turns(work, conversation.id, span.start - BEFORE, span.stop)
     ours = tuple(turn for turn in turns if turn.index >= span.start)
-    window = Window(conversation, ours, tuple(turn for turn in turns if turn.index < span.start))
+    if not ours:
+        return _land(work, Window(conversation, ()), _gap(work, conversation, span), Extraction(), {})
+    channel, agent = ours[0].channel, ours[0].agent
+    work = replace(work, scope=replace(work.scope, channel=channel, agent=agent))
+    if other := next((turn for turn in ours if turn.channel != channel), None):
+        span = span._replace(stop=other.index)
+        ours = tuple(turn for turn in ours if turn.index < span.stop)
+    before = (turn for turn in turns if turn.index < span.start and turn.channel == channel)
+    window = Window(conversation, ours, tuple(before))
     spoken = tuple(turn for turn in ours if turn.role in _SPOKEN)
     extraction = _extracted(work, replace(window, turns=spoken)) if spoken else Extraction()
     return _land(work, window, span, extraction, embedded(work, extraction))
+
+
+def _gap(work: Workspace, conversation: Conversation, span: Span) -> Span:
+    """The span, up to the next turn that there is: whoever gives turns their indexes may leave out many."""
+    stop = conversation.next_index
+    for turn in work.store.find(Turn, {"conversation": conversation.id}, order="index", descending=True):
+        if turn.index < span.stop:
+            break
+        stop = turn.index
+    return span._replace(stop=stop)
 
 
 def _turns(work: Workspace, conversation: str, start: int, stop: int) -> list[Turn]:
@@ -143,7 +151,11 @@ def _land(
     done = Mined(conversation=window.conversation.id, way=extraction.way)
     if not found or found[0].mined_to != span.start:
         return done
-    living = work.store.get(Turn, [turn.id for turn in window.turns])
+    living = _turns(work, found[0].id, span.start, span.stop) if window.turns else []
+    if not {turn.id for turn in living} <= {turn.id for turn in window.turns}:
+        return done  # somebody filled a gap
+    if not window.turns and found[0] != window.conversation:
+        return done
     window = replace(window, turns=tuple(living))
     kept = _of_turns(extraction, living)
     landing = work.store.reading(lambda view: plan_landing(work, view, window, kept, vectors))

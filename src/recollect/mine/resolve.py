@@ -97,14 +97,15 @@ def _settle(book: _Book, done: Resolved, claim: Claim, alike: MemoryRecord | Non
     said = making.said(claim)
     slot = slot_of(claim)
     replaced = next((book.named[id] for id in claim.replaces if id in book.named), None)
-    if replaced is not None and replaced.kind == claim.kind and replaced.slot:
+    beside = replaced is not None and (replaced.kind != claim.kind or not replaced.slot)
+    if replaced is not None and replaced.slot and not beside:
         slot = replaced.slot
     if same := _the_same(book, claim, slot, alike, said):
         _reinforce(book, done, same, claim, making)
         return
     before, after = around(book.versions((claim.kind, slot)), said)
-    if replaced is not None and before is None and replaced.superseded_by is None:
-        before = replaced
+    if replaced is not None and beside and before is None and replaced.superseded_by is None:
+        before = replaced if replaced.valid_from <= said else None
     if before is not None and claim.denies and claim.single and not same_value(before, claim):
         slot, before, after = value_slot(claim), None, None  # it says nothing about what holds
     review: dict[str, Any] = {}

@@ -1,15 +1,24 @@
-"""Places in the palace as they are written: `W-042/R-11/C-2` is a closet, `§ W-042/R-11/D-007` a drawer."""
+"""Places in the palace: as they are written (`W-042/R-11/C-2` a closet, `§ W-042/R-11/D-007` a drawer), and
+what is in them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from recollect.errors import Invalid
-from recollect.model.records import Closet
+from recollect.model.records import Closet, Record, Turn
 
 LONGEST_CLOSET = 64
 """How far the indexes of one closet's turns may reach: so the closet of a turn is found among few."""
 _LISTED = 1000
+
+ITEM, TIME = "@i", "@t"
+ORDER = ("@p", "@l", "@e", ITEM, TIME)
+"""What a drawer may be tagged with: people, places, events, items, times."""
+
+Tags = Mapping[str, tuple[str, ...]]
 
 _LARGEST = 2**31 - 1
 _NUMBER = r"\s*-?\s*([0-9]{1,10})\s*"
@@ -93,3 +102,44 @@ def read_place(text: str) -> Pointer | Opened:
 
 def _short(text: object) -> str:
     return repr(text)[:100]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A wing, a room, a closet or a drawer, with how much is in it."""
+
+    level: str
+    place: str
+    """Such as `W-042`, `W-042/R-11`, `W-042/R-11/C-2` or `§ W-042/R-11/D-007`."""
+    number: int
+    """The last part of its place; the next page begins `after` it."""
+    name: str
+    """Its subject, conversation or topic; what a drawer says, word for word."""
+    type: str = ""
+    """What kind of subject a wing has, or who speaks in a drawer."""
+    first: datetime
+    last: datetime
+    rooms: int = 0
+    closets: int = 0
+    drawers: int = 0
+    conversation: str | None = None
+    tags: Tags = field(default_factory=dict[str, tuple[str, ...]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawer:
+    """A turn in its place, with what it is tagged with and what was derived from it."""
+
+    pointer: str
+    turn: Turn
+    closet: Closet
+    tags: Tags
+    derived: tuple[Record, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((self.pointer, *tagged(self.tags)))
+
+
+def tagged(tags: Tags) -> list[str]:
+    """The tags as they are written: `@p Anna, Ben`."""
+    return [f"{tag} {', '.join(tags[tag])}" for tag in ORDER if tags.get(tag)]

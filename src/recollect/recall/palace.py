@@ -5,7 +5,6 @@ and the times that it names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import groupby, islice
 from operator import attrgetter
@@ -13,7 +12,20 @@ from zoneinfo import ZoneInfo
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_given, check_whole
-from recollect.model.places import Opened, closet_place, parse, parse_place, pointer, room_place, wing_place
+from recollect.model.places import (
+    ITEM,
+    TIME,
+    Drawer,
+    Opened,
+    Place,
+    Tags,
+    closet_place,
+    parse,
+    parse_place,
+    pointer,
+    room_place,
+    wing_place,
+)
 from recollect.model.records import MEMORY_TYPES, Closet, Conversation, Entity, Record, Relation, Turn
 from recollect.ports.store import UserView
 from recollect.workspace import Workspace
@@ -21,53 +33,8 @@ from recollect.workspace import Workspace
 ERASED = "(erased)"
 """What is shown for a subject that was forgotten."""
 TAGS = {"person": "@p", "agent": "@p", "place": "@l", "event": "@e"}
-ITEM, TIME = "@i", "@t"
-ORDER = ("@p", "@l", "@e", ITEM, TIME)
 _READ = 10_000  # characters in which times are looked for
 _AT_ONCE = 200
-
-Tags = Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A wing, a room, a closet or a drawer, with how much is in it."""
-
-    level: str
-    place: str
-    """Such as `W-042`, `W-042/R-11`, `W-042/R-11/C-2` or `§ W-042/R-11/D-007`."""
-    number: int
-    """The last part of its place; the next page begins `after` it."""
-    name: str
-    """Its subject, conversation or topic; what a drawer says, word for word."""
-    type: str = ""
-    """What kind of subject a wing has, or who speaks in a drawer."""
-    first: datetime
-    last: datetime
-    rooms: int = 0
-    closets: int = 0
-    drawers: int = 0
-    conversation: str | None = None
-    tags: Tags = field(default_factory=dict[str, tuple[str, ...]])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawer:
-    """A turn in its place, with what it is tagged with and what was derived from it."""
-
-    pointer: str
-    turn: Turn
-    closet: Closet
-    tags: Tags
-    derived: tuple[Record, ...] = ()
-
-    def __str__(self) -> str:
-        return " ".join((self.pointer, *tagged(self.tags)))
-
-
-def tagged(tags: Tags) -> list[str]:
-    """The tags as they are written: `@p Anna, Ben`."""
-    return [f"{tag} {', '.join(tags[tag])}" for tag in ORDER if tags.get(tag)]
 
 
 # The tree

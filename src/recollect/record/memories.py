@@ -255,8 +255,9 @@ def _entities(
     return tuple(known[name].id for name in names), new
 
 
-def entity_id(secret: bytes, name: str) -> str:
+def entity_id(secret: bytes, name: str, channel: str | None = None) -> str:
     """The same for everybody who meets this name of this user first, so that it is stored once. Keyed,
-    because an id outlives what it names."""
-    digest = hmac.digest(secret, name.encode("utf-8", "surrogatepass"), "sha256")
+    because an id outlives what it names. The name in a channel is for when another channel has it."""
+    named = name if channel is None else f"{channel}\x1f{name}"
+    digest = hmac.digest(secret, named.encode("utf-8", "surrogatepass"), "sha256")
     return str(uuid.UUID(bytes=digest[:16], version=5))

@@ -3,17 +3,14 @@
 import builtins
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from recollect.model.mined import Mined
+from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event
 from recollect.model.records import Entity
 from recollect.recall.timeline import timeline
 from recollect.tend.erase import Forgotten
 from recollect.workspace import Workspace
-
-if TYPE_CHECKING:
-    from recollect.mine.pipeline import Mined
-    from recollect.recall.palace import Drawer, Place
 
 
 class KnowledgeVerbs:
@@ -22,7 +19,7 @@ class KnowledgeVerbs:
 
     def mine(
         self, conversation: str | None = None, progress: Callable[[int], None] | None = None
-    ) -> "builtins.list[Mined]":
+    ) -> builtins.list[Mined]:
         """Work out what is worth knowing of a conversation, or of all with turns that were not mined yet:
         facts, preferences, relations, procedures. Doing it twice changes nothing."""
         from recollect.mine import pipeline
@@ -70,13 +67,13 @@ class KnowledgeVerbs:
         *,
         limit: int = 50,
         after: int | None = None,
-    ) -> "builtins.list[Place]":
+    ) -> builtins.list[Place]:
         """The wings of the palace; the rooms of a wing, the closets of a room, the drawers of a closet."""
         from recollect.recall.palace import palace
 
         return palace(self._work, wing, room, closet, limit=limit, after=after)
 
-    def drawer(self, pointer: str) -> "Drawer":
+    def drawer(self, pointer: str) -> Drawer:
         """What a pointer such as `§ W-042/R-11/D-007` cites: the turn, its tags, what was derived from it."""
         from recollect.recall.palace import resolve
 

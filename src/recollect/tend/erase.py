@@ -6,7 +6,7 @@ from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
-from recollect.model.changes import Change, Expect, Put, Remove, Revise
+from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
@@ -28,6 +28,7 @@ from recollect.model.shapes import shapes
 from recollect.record.memories import ended_at, tombstone_digest
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.reopen import reopen
+from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
 _CITING = (*MEMORY_TYPES, Entity, Relation)
@@ -137,10 +138,11 @@ def _erase(
     # Nothing was said in them, and none was corrected, since they were read.
     memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
+    turns = {id for id, record in everything.items() if isinstance(record, Turn)}
+    changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
-    changes += reopen(work, everything, {id for id, record in everything.items() if isinstance(record, Turn)})
     receipt = AuditEntry(
         id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
     )
@@ -170,6 +172,17 @@ def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
         for end in ("source", "target"):
             gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
     return gone
+
+
+def unbound(gone: Mapping[str, Record]) -> list[Change]:
+    """That entities which go have no relations but those that go too."""
+    bonds = [record for record in gone.values() if isinstance(record, Relation)]
+    changes: list[Change] = []
+    for id in (record.id for record in gone.values() if isinstance(record, Entity)):
+        for end in ("source", "target"):
+            known = frozenset(bond.id for bond in bonds if getattr(bond, end) == id)
+            changes.append(ExpectOnly("relation", {end: id}, known))
+    return changes
 
 
 def unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:

@@ -22,6 +22,6 @@ def is_ready(work: Workspace, conversation: Conversation) -> bool:
     waiting = conversation.next_index - conversation.mined_to
     if waiting < work.settings.mine_user_turns:
         return False
-    new = list(range(conversation.mined_to, conversation.next_index))[:LOOKED_AT]
+    new = list(range(conversation.mined_to, conversation.next_index)[:LOOKED_AT])
     where = {"conversation": conversation.id, "role": "user", "index": new}
     return work.store.count(Turn, where) >= work.settings.mine_user_turns

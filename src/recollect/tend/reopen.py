@@ -1,24 +1,34 @@
-"""Relations that hold again, once what closed them is gone."""
+"""Relations that hold again, once what ended them is gone."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from recollect.mine.bonds import CLOSES, ENDED_IN, reopened
-from recollect.model.changes import Change, Expect, Put
+from recollect.mine.bonds import ENDED_IN, group, reopened, settled
+from recollect.model.changes import Change, Expect, ExpectOnly, Put
 from recollect.model.records import Record, Relation, mined
 from recollect.workspace import Workspace
 
 
 def reopen(work: Workspace, gone: Mapping[str, Record], turns: Collection[str]) -> list[Change]:
-    """What becomes of the relations that gone ones had closed, or that gone turns say have ended."""
-    closed = [str(mined(r)[CLOSES]) for r in gone.values() if isinstance(r, Relation) and CLOSES in mined(r)]
-    citing = list(work.store.linking("sources", sorted(turns)))
-    found = {r.id: r for r in work.store.get(Relation, sorted({*closed, *citing} - gone.keys()))}
+    """What becomes of the relations beside those that are gone, and of those that gone turns tell of. Comes
+    before the removals, which change what is expected."""
+    citing = [*work.store.linking("sources", sorted(turns)), *gone]
+    touched = [*work.store.get(Relation, sorted({*citing}))]
     changes: list[Change] = []
-    for relation in found.values():
-        left = replace(relation, sources=tuple(id for id in relation.sources if id not in turns))
-        if relation.id in closed or mined(relation).get(ENDED_IN) in turns:
-            left = reopened(left)
-        if left != relation:
-            changes += [Expect("relation", relation.id, relation), Put(left)]
+    for source, type, channel in sorted({group(relation) for relation in touched}):
+        where = {"source": source, "type": type, "channel": channel}
+        stored = {r.id: r for r in work.store.find(Relation, where)}
+        left = {id: _without(relation, turns) for id, relation in stored.items() if id not in gone}
+        left |= {relation.id: relation for relation in settled(left.values())}
+        changed = [relation for relation in left.values() if relation != stored[relation.id]]
+        if changed:
+            changes.append(ExpectOnly("relation", where, frozenset(stored)))
+        for relation in changed:
+            changes += [Expect("relation", relation.id, stored[relation.id]), Put(relation)]
     return changes
+
+
+def _without(relation: Relation, turns: Collection[str]) -> Relation:
+    left = tuple(id for id in relation.sources if id not in turns)
+    kept = replace(relation, sources=left) if left != relation.sources else relation
+    return reopened(kept) if mined(kept).get(ENDED_IN) in turns else kept

@@ -17,9 +17,10 @@ from recollect.model.records import (
     Relation,
     Turn,
 )
-from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unmentioned
+from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unbound, unmentioned
 from recollect.tend.erase_palace import husk
 from recollect.tend.reopen import reopen
+from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
 
@@ -36,19 +37,20 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
     gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
     for entity in [r for r in gone.values() if isinstance(r, Entity)]:
-        if not work.store.linking("about", [entity.id]).keys() <= gone.keys():
+        bonds = {r.id for end in ("source", "target") for r in work.store.find(Relation, {end: entity.id})}
+        if not {*bonds, *work.store.linking("about", [entity.id])} <= gone.keys():
             del gone[entity.id]  # others that stay are about it
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     neighbours = neighbours_of(work, gone.values())
     closets = list(work.store.find(Closet, {"conversation": id}))
-    kept = [r for r in ours if r.id not in gone and not isinstance(r, Relation)]
+    kept = [r for r in ours if r.id not in gone and isinstance(r, MemoryRecord)]
     read = [*(r for r in (*gone.values(), *neighbours.values()) if isinstance(r, MemoryRecord)), *kept]
     changes: list[Change] = [Expect("conversation", id, found[0])]
     changes += [Expect(r.kind, r.id, r) for r in {r.id: r for r in read}.values()]
     for record in kept:  # before what becomes of the versions around those that go
-        changes.append(Put(_citing(record, tuple(s for s in derived[record.id] if s not in turns))))
+        changes.append(Put(replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))))
+    changes += [*unbound(gone), *reopen(work, gone, turns), *unsaid(work, gone, turns)]
     changes += plan_erasure(gone, neighbours)
-    changes += reopen(work, gone, turns)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}
     changes += [Revise("conversation", id, held), Put(_event(work, id, len(gone)))]
@@ -57,10 +59,6 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     for record in (*gone.values(), *closets):
         counts[record.kind] = counts.get(record.kind, 0) + 1
     return Forgotten(counts)
-
-
-def _citing(record: MemoryRecord | Entity | Relation, sources: tuple[str, ...]) -> Record:
-    return replace(record, sources=sources)
 
 
 def _event(work: Workspace, conversation: str, count: int) -> AuditEntry:

@@ -12,7 +12,6 @@ from datetime import timedelta
 from time import perf_counter, sleep
 
 from recollect.errors import Conflict, EmbedderError, ModelError, RecollectError, SettingsError
-from recollect.mine.pipeline import mine_conversation
 from recollect.model.scope import Scope
 from recollect.model.space import Space
 from recollect.ports.clock import Clock
@@ -239,6 +238,8 @@ def refresh_text(tender: Tender, hold: Hold) -> Done:
 
 def mine(tender: Tender, hold: Hold) -> Done:
     """Mine the conversations that are ready for it; one that cannot be holds up no other."""
+    from recollect.mine.pipeline import mine_conversation  # not needed to record and recall
+
     done, failure = 0, None
     for user in tender.store.users_unmined(tender.clock.now()):
         work = tender.workspace(Scope(user))

@@ -42,6 +42,13 @@ class MiningContract(StoreSuite):
         assert (waiting.id, waiting.mined_to, waiting.next_index) == ("a", 1, 2)
         assert store.users_unmined(START) == ["alice"]
 
+    def test_a_turn_behind_what_was_mined_waits(self, alice: UserStore) -> None:
+        alice.apply([append(draft(id="late", conversation="a", index=5))])
+        alice.apply([Revise("conversation", "a", {"mined_to": 6})])
+        alice.apply([append(draft(id="early", conversation="a", index=2))])
+        (waiting,) = alice.unmined()
+        assert (waiting.mined_to, waiting.next_index) == (2, 6)
+
     def test_how_mining_stands_is_kept(self, alice: UserStore, reopen: Opener) -> None:
         say(alice, "a")
         state = {"mining_failures": 2, "mining_problem": "no answer", "mining_after": START + HOUR}

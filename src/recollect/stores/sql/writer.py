@@ -42,7 +42,7 @@ R = TypeVar("R", bound=Record)
 
 NEXT_USER = "next_user"
 
-_CHANGING = ("next_index", "started_at", "last_at", "title", "seq")
+_CHANGING = ("next_index", "mined_to", "started_at", "last_at", "title", "seq")
 _SAVE = (
     own_update(schema.conversations)
     .where(schema.conversations.c.id == bindparam("which"))
@@ -345,6 +345,7 @@ def _grown(conversation: Conversation | None, turns: Sequence[Turn], title: str 
     return replace(
         conversation,
         next_index=max(conversation.next_index, *(turn.index + 1 for turn in turns)),
+        mined_to=min(conversation.mined_to, *(turn.index for turn in turns)),  # one may fill a gap
         started_at=min(conversation.started_at, *(turn.at for turn in turns)),
         last_at=max(conversation.last_at, *(turn.at for turn in turns)),
         title=conversation.title if title is None else title,

@@ -1,0 +1,163 @@
+"""What mining does has to come out the same on every engine, sealed or not."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from recollect import Memory, ModelError, ScopedMemory
+from recollect.model.records import Closet, Entity, MemoryRecord, Relation
+from recollect.testing.store_samples import START, ManualClock
+from tests.contract.postgres import new_database
+from tests.unit.mining import Scripted, facts, say
+
+SECRET = "5e" * 32
+ENGINES = [
+    ("sqlite", ""),
+    ("sqlite", SECRET),
+    pytest.param(("postgres", ""), marks=pytest.mark.engine),
+    pytest.param(("postgres", SECRET), marks=pytest.mark.engine),
+]
+NAMES = ["sqlite", "sealed-sqlite", "postgres", "sealed-postgres"]
+
+
+@pytest.fixture(scope="module", params=ENGINES, ids=NAMES)
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """The address of a database that the tests of an engine share, and its key."""
+    engine, key = request.param
+    if engine == "sqlite":
+        yield {"db": str(tmp_path_factory.mktemp("mined") / "memory.db"), "key": key}
+        return
+    with new_database(request.getfixturevalue("server"), f"recollect_mined_{len(key)}") as url:
+        yield {"db": url, "key": key}
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def model() -> Scripted:
+    """Fails once, where it is asked."""
+    return Scripted(ModelError("The model is down."))
+
+
+@pytest.fixture
+def memory(place: dict[str, str], clock: ManualClock) -> Iterator[Memory]:
+    with Memory.open(embedder="hashing", clock=clock, **place) as memory:  # type: ignore[arg-type]
+        yield memory
+
+
+@pytest.fixture
+def derek(memory: Memory, request: pytest.FixtureRequest) -> ScopedMemory:
+    return memory.scope(request.node.originalname)
+
+
+def closets(user: ScopedMemory) -> list[Closet]:
+    return [c for c in user.list("closet", limit=1000) if isinstance(c, Closet)]
+
+
+def test_the_watermark(derek: ScopedMemory) -> None:
+    say(derek, "I live in Lyon.")
+    derek.mine()
+    before = derek.counts()
+    assert derek.mine() == []
+    assert [m.turns for m in derek.mine("a")] == [0]
+    assert derek.counts() == before
+    say(derek, "I have a dog.")
+    assert [(m.turns, m.added) for m in derek.mine()] == [(1, 1)]
+    derek.record("user", "I love tea.", conversation="a", index=7)
+    derek.mine()
+    derek.record("user", "I love milk.", conversation="a", index=4)  # below it
+    assert [m.added for m in derek.mine()] == [1]
+    assert len(facts(derek)) == 4
+
+
+def test_ten_copies_are_one_memory_with_ten_sources(derek: ScopedMemory) -> None:
+    for number in range(10):
+        say(derek, "I love green tea.", conversation=f"talk-{number}")
+    derek.mine()
+    (fact,) = derek.list("fact")
+    assert isinstance(fact, MemoryRecord)
+    assert len(fact.sources) == 10
+
+
+def test_what_holds_and_what_held(derek: ScopedMemory, clock: ManualClock) -> None:
+    for days, town in ((20, "Rome"), (0, "Lyon"), (10, "Porto")):
+        at = START - timedelta(days=30 - days)
+        derek.record("user", f"I live in {town}.", conversation=town, at=at)
+        derek.mine()
+    assert facts(derek) == ["The user lives in Rome."]
+    homes = [r for r in derek.list("relation") if isinstance(r, Relation)]
+    assert sorted((r.valid_to or START) - r.valid_from for r in homes) == [timedelta(days=10)] * 3
+    derek.unmine("Rome")
+    assert facts(derek) == ["The user lives in Porto."]
+    derek.forget(conversation="Porto")
+    assert facts(derek) == ["The user lives in Lyon."]
+    assert [r.valid_to for r in derek.list("relation") if isinstance(r, Relation)] == [None]
+
+
+def test_undoing_leaves_what_was_before(derek: ScopedMemory) -> None:
+    say(derek, "I live in Lyon. My sister Anna loves tea.")
+    derek.mine()
+    before, known = derek.counts(), facts(derek)
+    say(derek, "My sister Anna Keller lives in Berlin.", "I love green tea.", conversation="b")
+    derek.mine()
+    derek.unmine("b")
+    assert facts(derek) == known
+    now = derek.counts()
+    kept = ("fact", "entity", "relation")
+    assert {kind: now[kind] for kind in kept} == {kind: before[kind] for kind in kept}
+    assert derek.mine() == []
+    derek.mine("b")
+    assert len(facts(derek)) > len(known)
+
+
+def test_no_number_in_the_palace_is_given_twice(derek: ScopedMemory) -> None:
+    for number in range(4):
+        say(derek, "I live in Lyon.", "My sister Anna loves tea.", conversation=f"talk-{number}")
+    derek.mine()
+    before = {closet.id for closet in closets(derek)}
+    derek.unmine("talk-3")
+    derek.forget(conversation="talk-2")
+    assert {closet.id for closet in closets(derek)} == before
+    derek.mine("talk-3")
+    placed = [closet for closet in closets(derek) if closet.conversation == "talk-3"]
+    assert placed
+    assert not {closet.id for closet in placed} & before
+
+
+def test_entities_are_joined_and_parted(derek: ScopedMemory) -> None:
+    say(derek, "My sister Anna lives in Berlin.", "My friend Bella loves tea.")
+    derek.mine()
+    assert derek.merge("Bella", "Anna").aliases == ("Bella",)
+    assert derek.split("Anna", "Bella").name == "Bella"
+    assert {e.name for e in derek.list("entity") if isinstance(e, Entity)} >= {"Anna", "Bella"}
+
+
+def test_what_fails_is_parked_and_tried_again(
+    place: dict[str, str], clock: ManualClock, model: Scripted
+) -> None:
+    with Memory.open(embedder="hashing", clock=clock, model=model, **place) as memory:  # type: ignore[arg-type]
+        derek = memory.scope("parked")
+        say(derek, "I live in Lyon.")
+        assert [m.problem for m in derek.mine()] == ["The model is down."]
+        assert memory.store.stats()["mining"]["problems"] == {"The model is down.": 1}
+        assert [(c.mined_to, c.mining_failures) for c in derek.conversations()] == [(0, 1)]
+        clock.advance(days=1)
+        assert next(o.problem for o in memory.tend() if o.job == "mine") is None
+        assert [(c.mined_to, c.mining_failures) for c in derek.conversations()] == [(1, 0)]
+
+
+def test_the_memory_is_whole_and_can_be_moved(memory: Memory, derek: ScopedMemory) -> None:
+    say(derek, "I live in Lyon. My sister Anna lives in Berlin.", "I love tea.")
+    derek.mine()
+    lines = list(derek.export())
+    copy = memory.scope(f"{derek.scope.user} copy")
+    copy.import_(lines)
+    assert [*copy.export()][1:] == lines[1:]
+    memory.tend()
+    assert memory.store.check() == []
