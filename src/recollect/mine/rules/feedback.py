@@ -7,7 +7,7 @@ from recollect.mine.extracted import USER, Claim
 from recollect.mine.rules.grammar import retold
 from recollect.mine.rules.statements import LENGTH_LIMIT, Told
 from recollect.mine.rules.verbs import ING, third
-from recollect.mine.rules.verdicts import LASTING, OF_A_TEXT, VERDICTS
+from recollect.mine.rules.verdicts import LASTING, OF_A_TEXT, VERDICTS, WORD
 
 _I = re.IGNORECASE
 _WISH_HINTS = (
@@ -305,10 +305,11 @@ def _valued(sentence: str, low: str, user: str, answered: bool) -> tuple[str, st
     """Praise, blame and wishes in whichever words."""
     if len(sentence) < _SHORTEST or (sentence.endswith("?") and not _ASKS_TO.match(sentence)):
         return None
-    if not answered and not any(hint in low for hint in LASTING):
+    words = set(WORD.findall(low))
+    if not answered and LASTING.isdisjoint(words):
         return None
     for verdict in VERDICTS:
-        if (verdict.after and not answered) or not any(hint in low for hint in verdict.hints):
+        if (verdict.after and not answered) or verdict.words.isdisjoint(words):
             continue
         found = verdict.pattern.search(sentence)
         if found is None or OF_A_TEXT.search(found.group()):

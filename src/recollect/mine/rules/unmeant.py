@@ -62,41 +62,33 @@ _ADDS = re.compile(
     r"so (?:love|lucky|happy)|my life is)\b",
     _I,
 )
+_BEGINS = re.compile(
+    r"(?:because|as if|like|since) i(?:'m|'ve)? (?:am |have )?(?:so |just |really )?(?:totally|clearly|"
+    r"obviously|definitely|certainly|surely|of course|apparently|evidently|have nothing|have all the|"
+    r"have so much|need another|needed another)\b|(?:oh |well |ah )?(?:yes|yeah|right|sure|of course|"
+    r"fine|ok|okay)[,!]? (?:and |because |so |now )?(?:i'm|i am|i was) (?:the|an?|just|clearly|always) "
+    r".*\b(?:now|again|here|then|after all)[.!]*$|(?:sure|ok|okay|fine|no problem|no worries|of course|"
+    r"right)[,!.]? (?:so |then )?i'll just\b|oh,? (?:good|wonderful|lovely|perfect|goody|boy|fun|"
+    r"fabulous|terrific|yes|marvell?ous|super|how|dear)\b|(?:yet )?another \w+|(?:yippee|woo-?hoo|"
+    r"whoop\w*|hooray|yay)\b|(?:10|11|ten)/10\b|(?:five|5) stars\b",
+    _I,
+)
 _MOCKS = re.compile(
-    r"^(?:because|as if|like|since) i(?:'m|'ve)? (?:am |have )?(?:so |just |really )?(?:totally|clearly|"
-    r"obviously|"
-    r"definitely|certainly|surely|of course|apparently|evidently|have nothing|have all the|have so much|need "
-    r"another|needed another)\b"
-    r"|\b(?:i|my \w+|we)(?:'m|'ve|'re)?(?: am| is| are| have)? (?:clearly|obviously|evidently|naturally)\b"
-    r"|\bclearly i\b|\bobviously i\b|,? (?:clearly|obviously|naturally|duh|hooray|yay|whoopee|not|apparently)"
-    r"[.!]*$"
-    r"|\bsaid (?:no ?one|nobody)\b|\bno ?one ever said\b|\b(?:lucky|poor|silly|good for) me\b|\bjust my "
-    r"luck\b"
-    r"|\bstory of my life\b|\bbest day (?:ever|of my life)\b|\bnothing better to do\b|\bthanks for nothing\b"
-    r"|\bwhat could (?:possibly )?go wrong\b|\bas one does\b|\b(?:what|such) a (?:joy|treat|delight|thrill)\b"
-    r"|^(?:oh |well |ah )?(?:yes|yeah|right|sure|of course|fine|ok|okay)[,!]? (?:and |because |so |now "
-    r")?(?:i'm|i am|i "
-    r"was) (?:the|an?|just|clearly|always) .*\b(?:now|again|here|then|after all)[.!]*$"
-    r"|\b(?:nothing|nobody|no one) (?:makes?|beats?)\b|\bi'm the (?:bad guy|idiot|fool|problem|villain|"
-    r"one who)\b"
-    r"|\b(?:always|again) (?:i'm )?the (?:idiot|fool)\b|\beye ?roll\b|\bhow (?:lovely|wonderful|"
-    r"charming|thoughtful|convenient|fun|exciting)\b[,!.]|\bmy life is (?:perfect|great|complete|over|a "
-    r"joke)\b"
-    r"|\b(?:live|living) for (?:\w+ )?(?:mondays?|meetings?|deadlines?|emails?)\b|\bone word\b|\bi'd sell "
-    r"my\b"
-    r"|\bso \w+ (?:that )?i could\b|^(?:sure|ok|okay|fine|no problem|no worries|of course|right)[,!.]? "
-    r"(?:so |then )?i'll "
-    r"just\b|^oh,? (?:good|wonderful|lovely|perfect|goody|boy|fun|fabulous|terrific|yes|marvell?ous|super|"
-    r"how|dear)\b"
-    r"|^(?:yet )?another \w+|\ball the time in the world\b|\bnow,? i guess\b|\bi (?:just )?forgot,? i'm\b|"
-    r"\bnothing "
-    r"says\b|\bi do so (?:love|enjoy)\b|\b(?:as if|like) i need\b|\bapparently,? i'm (?:an? |the )?\w+(?: "
-    r"\w+)? "
-    r"now\b|\bmust be nice\b|\bcouldn't be (?:happier|prouder|more)\b|\bluckiest\b|^(?:yippee|woo-?hoo|"
-    r"whoop\w*|hooray|yay)\b"
-    r"|^(?:10|11|ten)/10\b|^(?:five|5) stars\b|\bthe best (?:week|day|month|year|night)\b|\bthanks? (?:a "
-    r"lot|so much) for (?:making|"
-    r"ruining|breaking|deleting|nothing)\b|\bwho (?:needs|doesn't (?:love|like|want))\b",
+    r"\b(?:i|my \w+|we)(?:'m|'ve|'re)?(?: am| is| are| have)? (?:clearly|obviously|evidently|"
+    r"naturally)\b|\bclearly i\b|\bobviously i\b|,? (?:clearly|obviously|naturally|duh|hooray|yay|"
+    r"whoopee|not|apparently)[.!]*$|\bsaid (?:no ?one|nobody)\b|\bno ?one ever said\b|\b(?:lucky|poor|"
+    r"silly|good for) me\b|\bjust my luck\b|\bstory of my life\b|\bbest day (?:ever|of my life)\b|"
+    r"\bnothing better to do\b|\bthanks for nothing\b|\bwhat could (?:possibly )?go wrong\b|\bas one "
+    r"does\b|\b(?:what|such) a (?:joy|treat|delight|thrill)\b|\b(?:nothing|nobody|no one) (?:makes?|"
+    r"beats?)\b|\bi'm the (?:bad guy|idiot|fool|problem|villain|one who)\b|\b(?:always|again) (?:i'm "
+    r")?the (?:idiot|fool)\b|\beye ?roll\b|\bhow (?:lovely|wonderful|charming|thoughtful|convenient|fun|"
+    r"exciting)\b[,!.]|\bmy life is (?:perfect|great|complete|over|a joke)\b|\b(?:live|living) for "
+    r"(?:\w+ )?(?:mondays?|meetings?|deadlines?|emails?)\b|\bone word\b|\bi'd sell my\b|\bso \w+ "
+    r"(?:that )?i could\b|\ball the time in the world\b|\bnow,? i guess\b|\bi (?:just )?forgot,? i'm\b|"
+    r"\bnothing says\b|\bi do so (?:love|enjoy)\b|\b(?:as if|like) i need\b|\bapparently,? i'm (?:an? |"
+    r"the )?\w+(?: \w+)? now\b|\bmust be nice\b|\bcouldn't be (?:happier|prouder|more)\b|\bluckiest\b|"
+    r"\bthe best (?:week|day|month|year|night)\b|\bthanks? (?:a lot|so much) for (?:making|ruining|"
+    r"breaking|deleting|nothing)\b|\bwho (?:needs|doesn't (?:love|like|want))\b",
     _I,
 )
 _RETORTS = re.compile(
@@ -200,14 +192,13 @@ _KEYED = (
     ),
     (
         listed(
-            "totally clearly obviously definitely certainly surely course apparently evidently naturally "
-            "duh hooray "
-            "yay whoopee not nobody no lucky poor silly luck story day better nothing wrong does joy "
-            "treat delight "
-            "thrill idiot fool villain guy problem again now here then eye how life live living word "
-            "sell could all "
-            "another much good just oh guess forgot nothing so needs doesn must best thanks thank needs "
-            "who couldn luckiest yippee woo woohoo stars"
+            "clearly obviously evidently naturally duh hooray yay whoopee apparently not nobody lucky "
+            "poor silly luck "
+            "story life best nothing wrong does joy treat delight thrill idiot fool villain guy problem "
+            "one eye how "
+            "live living word sell could world guess forgot says enjoy need must thanks thank needs "
+            "doesn couldn "
+            "luckiest good"
         ),
         _MOCKS,
     ),
@@ -249,8 +240,11 @@ def is_unmeant(sentence: str) -> bool:
     words = set(_WORD.findall(low))
     if words.isdisjoint(_DIVIDES):
         return False
+    for keys, kind in _KEYED:
+        if not keys.isdisjoint(words) and kind.search(low):
+            return True
     return (
-        any(not keys.isdisjoint(words) and kind.search(low) for keys, kind in _KEYED)
+        _BEGINS.match(low) is not None
         or (
             not words.isdisjoint(_ADDED)
             and _EXCLAIMS.match(low) is not None

@@ -10,9 +10,12 @@ from typing import NamedTuple
 _I = re.IGNORECASE
 
 
+WORD = re.compile(r"[a-z']+")
+
+
 class Verdict(NamedTuple):
-    hints: tuple[str, ...]
-    """Letters of which one must be there."""
+    words: frozenset[str]
+    """Of which one must be there."""
     pattern: re.Pattern[str]
     told: str
     after: bool
@@ -20,7 +23,8 @@ class Verdict(NamedTuple):
 
 
 def _verdict(hints: str, pattern: str, told: str, *, after: bool = True) -> Verdict:
-    return Verdict(tuple(hints.split("|")), re.compile(pattern, _I), told, after)
+    words = frozenset(max(WORD.findall(hint), key=len) for hint in hints.split("|"))
+    return Verdict(words, re.compile(pattern, _I), told, after)
 
 
 _LEAD = (
@@ -132,7 +136,7 @@ VERDICTS = (
         after=False,
     ),
     _verdict(
-        "annoy|bother|bugs me|irritat|put me off|puts me off",
+        "annoys|bothers|bugs|irritates|puts",
         r"\b(?:it|what) (?:annoys|bothers|bugs|irritates|puts) me (?:off )?(?:when|that|is (?:when|that)) "
         r"you (?P<what>[^?]{3,120})",
         "{user} does not like it when the assistant {what}.",
@@ -202,7 +206,7 @@ VERDICTS = (
     _verdict(
         "wall of|lost me|over my head|too many|too much|my question|the point|off topic|didn't help|"
         "useless|not helpful|unhelpful|"
-        "not useful|fluff|filler|waffl|rambl|didn't ask|never asked|not what",
+        "not useful|fluff|filler|waffle|didn't ask|never asked|not what",
         r"\b(?P<what>(?:a |such a |huge )*wall of text|(?:you|that|this)(?: totally| completely)? lost me|"
         r"(?:way )?over my head|(?:way |"
         r"far )?too (?:many|much) (?:\w+ )?(?:details?|info\w*|text|jargon|words|options|emojis?|bullets?|"
@@ -280,10 +284,11 @@ VERDICTS = (
     ),
     _verdict(
         "you forgot|you ignored|you missed|you skipped|you left|you overlooked|you mixed|you confused|"
-        "you invented|you hallucinat|you "
-        "made|you misread|you repeat|you contradict|you assumed|you promised|you didn't|you never|you "
+        "you invented|you hallucinated|you "
+        "made|you misread|you repeat|you repeated|you contradict|you contradicted|you assumed|you "
+        "promised|you didn't|you never|you "
         "always|you keep|you should have|"
-        "you could have|you've |you mis|you just",
+        "you could have|you've |misunderstood|you just",
         r"\b(?P<what>you(?:'ve| have)? (?:again |once again |still |just |completely |totally |also "
         r")?(?:forgot(?:ten)?|ignored|missed|"
         r"skipped|left (?:out|off)|overlooked|mixed|confused|invented|hallucinated|made (?:up|it up|that "
@@ -338,7 +343,7 @@ VERDICTS = (
     _verdict(
         "loosen|calm down|chill|tone it|tone down|relax|lighten|cheer up|slow down|ask me|ask first|"
         "check with|wait for|before you|"
-        "dial it|simmer|speak nor|talk nor|be yourself|be honest|be direct|be blunt",
+        "dial it|simmer|speak|talk|be yourself|be honest|be direct|be blunt",
         rf"^{_LEAD}(?:you can |could you |can you )?(?P<what>(?:loosen up|calm down|chill|tone (?:it|that|"
         rf"things) down|tone down|relax|lighten up|"
         rf"slow down|dial (?:it|that) (?:down|back|up)|(?:speak|talk) normal\w*|be (?:honest|direct|blunt|"
@@ -383,5 +388,5 @@ OF_A_TEXT = re.compile(
     _I,
 )
 """What is worked on or talked of, rather than how it is answered."""
-LASTING = tuple({hint for verdict in VERDICTS if not verdict.after for hint in verdict.hints})
+LASTING = frozenset(word for verdict in VERDICTS if not verdict.after for word in verdict.words)
 """Of what counts without an answer before it."""
