@@ -211,6 +211,31 @@ _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|
 
 
 _SHORTEST = 8
+_WRONG_HINTS = (
+    "wrong",
+    "misunder",
+    "mistake",
+    "forgot",
+    "ignored",
+    "missed",
+    "mixed up",
+    "this up",
+    "that up",
+)
+_WRONG_HINTS += ("you keep", "not what i", "incorrect")
+_PRAISE_HINTS = (
+    "format",
+    "length",
+    "style",
+    "level of",
+    "tone",
+    "what i",
+    "helped",
+    " great",
+    "perfect",
+    "clear",
+)
+_PRAISE_HINTS += ("worked", "love", "liked", "helpful")
 _ASKS_TO = re.compile(
     r"(?:please,? |(?:but |and |so )?why (?:did|do|are|would) you |(?:can|could|would|will) you )", _I
 )
@@ -275,18 +300,21 @@ def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
 
 def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
     """What was wrong with the answer before, or right."""
+    low = sentence.lower()
     if sentence.endswith("?") and not _STOP.match(sentence):
         return None
-    if (found := _TOO.match(sentence)) and not re.search(
-        r"\btoo (?:much|many) (?:work|money|time)\b", sentence
+    if (
+        "too " in low
+        and (found := _TOO.match(sentence))
+        and not re.search(r"\btoo (?:much|many) (?:work|money|time)\b", sentence)
     ):
         what = retold(found["how"] + found["rest"]).split(",")[0].strip()
         had = " had" if what.startswith(("many", "much")) else ""
         return f"{user} found the answer{had} too {what}.", "", ""
-    if found := _ASKED.search(sentence):
+    if ("ed you" in low or "told you" in low) and (found := _ASKED.search(sentence)):
         no = "not " if found["not"] else ""
         return f"{user} had asked the assistant {no}to {_to_assistant(found['what'])}.", "", ""
-    if found := _WRONG.search(sentence):
+    if any(hint in low for hint in _WRONG_HINTS) and (found := _WRONG.search(sentence)):
         return f"{user} said of the answer: {_to_assistant(found.group())}.", "", ""
     if found := _STOP.match(sentence):
         return f"{user} wants the assistant to stop {_to_assistant(found['what'])}.", "", ""
@@ -294,9 +322,9 @@ def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
         return f"{user} does not want the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _ALWAYS.match(sentence):
         return f"{user} wants the assistant to {_to_assistant(found['what'] or found['also'])}.", "", ""
-    if found := _NEXT_TIME.match(sentence):
+    if ("next time" in low or "from now on" in low) and (found := _NEXT_TIME.match(sentence)):
         return f"{user} wants for next time: {_to_assistant(found['what'])}.", "", ""
-    if found := _PRAISED.search(sentence):
+    if any(hint in low for hint in _PRAISE_HINTS) and (found := _PRAISED.search(sentence)):
         return f"{user} liked the answer: {_to_assistant(found.group())}.", "", ""
     return None
 
