@@ -1,6 +1,7 @@
 """What a conversation is about, turn by turn: it changes where the words do."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from recollect.mine.extracted import Mention, Topic
@@ -55,9 +56,9 @@ def _terms(turn: Turn) -> Terms:
     """The telling words of a turn; what a user says counts for more than how it is answered."""
     weight = 3 if turn.role is Role.USER else 1
     counts: Terms = {}
-    for term in terms(_read(turn)):
-        if term not in _IDLE_TERMS and len(term) > 2 and not term.isdigit():
-            counts[term] = min(counts.get(term, 0) + weight, 3 * weight)
+    for term, times in Counter(terms(_read(turn))).items():
+        if len(term) > 2 and term not in _IDLE_TERMS and not term.isdigit():
+            counts[term] = min(times, 3) * weight
     return counts
 
 
@@ -109,9 +110,12 @@ _WORD = re.compile(r"[^\W_][\w'-]{2,30}")
 def _written(ranked: list[str], turns: Sequence[Turn]) -> list[str]:
     """Each term as it was first written; the first word of a turn without its capital."""
     forms: dict[str, str] = {}
+    begins = {term[:2] for term in ranked}
     for turn in turns:
         for found in _WORD.finditer(_read(turn)):
             word = found.group()
+            if word[:2].lower() not in begins:
+                continue
             for term in ranked:
                 if term not in forms and word[:2].lower() == term[:2] and term in terms(word):
                     forms[term] = word.lower() if found.start() == 0 else word.removesuffix("'s")

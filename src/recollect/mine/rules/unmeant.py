@@ -63,6 +63,7 @@ _ADDS = re.compile(
     _I,
 )
 _BEGINS = re.compile(
+    r"me: |as an? [\w -]{2,30}, i (?:want|need|would like) (?:to|a|an)\b.*\bso (?:that|i)\b|"
     r"(?:because|as if|like|since) i(?:'m|'ve)? (?:am |have )?(?:so |just |really )?(?:totally|clearly|"
     r"obviously|definitely|certainly|surely|of course|apparently|evidently|have nothing|have all the|"
     r"have so much|need another|needed another)\b|(?:oh |well |ah )?(?:yes|yeah|right|sure|of course|"
@@ -114,8 +115,7 @@ _SAYING = re.compile(
     r"quote|"
     r"line|motto|adage|joke|rhyme|maxim)|saying goes|proverb|as (?:they|people|the \w+) (?:say|says|put it)|"
     r"mnemonic|nursery rhyme|in the words of|to quote|goes the song|horoscope|knock knock|also me:|user "
-    r"stor(?:y|ies)|word problem|riddle|tongue twister)\b"
-    r"|^as an? [\w -]{2,30}, i (?:want|need|would like) (?:to|a|an)\b.*\bso (?:that|i)\b|^me: ",
+    r"stor(?:y|ies)|word problem|riddle|tongue twister)\b",
     _I,
 )
 _MANKIND = re.compile(
@@ -184,7 +184,7 @@ def puzzles(text: str) -> bool:
 _KEYED = (
     (
         listed(
-            "yeah sure right ok great yay wonderful if oh s kidding jk j not made obviously clearly "
+            "yeah sure right ok great yay wonderful if oh kidding jk made obviously clearly "
             "queen king pope "
             "emperor president sarcasm sarcastic sarcastically needed"
         ),
@@ -192,13 +192,13 @@ _KEYED = (
     ),
     (
         listed(
-            "clearly obviously evidently naturally duh hooray yay whoopee apparently not nobody lucky "
+            "clearly obviously evidently naturally duh hooray yay whoopee apparently nobody lucky "
             "poor silly luck "
-            "story life best nothing wrong does joy treat delight thrill idiot fool villain guy problem "
+            "story life best nothing wrong joy treat delight thrill idiot fool villain guy problem "
             "one eye how "
             "live living word sell could world guess forgot says enjoy need must thanks thank needs "
             "doesn couldn "
-            "luckiest good"
+            "luckiest"
         ),
         _MOCKS,
     ),
@@ -214,7 +214,7 @@ _KEYED = (
         listed(
             "saying proverb quote line motto adage joke rhyme maxim say says put mnemonic words song "
             "horoscope knock "
-            "friend story stories word riddle twister so also"
+            "friend story stories word riddle twister"
         ),
         _SAYING,
     ),
@@ -223,6 +223,7 @@ _KEYED = (
     (listed("life universe world dream nightmare dreamt dreamed game not way going"), _UNREAL),
 )
 """Each with words without which it need not be looked for: a search costs far more than a look."""
+_TAKEN_BACK = (" not", " not.", " not!", " /s", " j/k")
 _FACES = re.compile("[🙃🙄😒😑🤡]")
 _DELIGHTED = listed(
     "love adore enjoy live thrilled delighted ecstatic overjoyed favourite favorite happier wait dream fan "
@@ -245,6 +246,7 @@ def is_unmeant(sentence: str) -> bool:
             return True
     return (
         _BEGINS.match(low) is not None
+        or low.endswith(_TAKEN_BACK)
         or (
             not words.isdisjoint(_ADDED)
             and _EXCLAIMS.match(low) is not None
