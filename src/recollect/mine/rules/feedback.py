@@ -212,30 +212,13 @@ _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|
 
 _SHORTEST = 8
 _WRONG_HINTS = (
-    "wrong",
-    "misunder",
-    "mistake",
-    "forgot",
-    "ignored",
-    "missed",
-    "mixed up",
-    "this up",
-    "that up",
+    *("wrong", "misunder", "mistake", "forgot", "ignored", "missed", "mixed up", "this up", "that up"),
+    *("you keep", "not what i", "incorrect"),
 )
-_WRONG_HINTS += ("you keep", "not what i", "incorrect")
 _PRAISE_HINTS = (
-    "format",
-    "length",
-    "style",
-    "level of",
-    "tone",
-    "what i",
-    "helped",
-    " great",
-    "perfect",
-    "clear",
+    *("format", "length", "style", "level of", "tone", "what i", "helped", " great", "perfect", "clear"),
+    *("worked", "love", "liked", "helpful"),
 )
-_PRAISE_HINTS += ("worked", "love", "liked", "helpful")
 _ASKS_TO = re.compile(
     r"(?:please,? |(?:but |and |so )?why (?:did|do|are|would) you |(?:can|could|would|will) you )", _I
 )

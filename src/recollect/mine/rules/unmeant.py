@@ -75,6 +75,8 @@ _BEGINS = re.compile(
     _I,
 )
 _MOCKS = re.compile(
+    r"\bproud (?:parent|owner) of an? (?:dead|broken)\b|\bsuch (?:great|good) luck\b|\bof course i (?:love|"
+    r"enjoy|adore)\b|"
     r"\b(?:i|my \w+|we)(?:'m|'ve|'re)?(?: am| is| are| have)? (?:clearly|obviously|evidently|"
     r"naturally)\b|\bclearly i\b|\bobviously i\b|,? (?:clearly|obviously|naturally|duh|hooray|yay|"
     r"whoopee|not|apparently)[.!]*$|\bsaid (?:no ?one|nobody)\b|\bno ?one ever said\b|\b(?:lucky|poor|"
@@ -197,7 +199,7 @@ _KEYED = (
             "story life best nothing wrong joy treat delight thrill idiot fool villain guy problem "
             "one eye how "
             "live living word sell could world guess forgot says enjoy need must thanks thank needs "
-            "doesn couldn "
+            "doesn couldn proud course "
             "luckiest"
         ),
         _MOCKS,
