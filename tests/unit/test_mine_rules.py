@@ -116,7 +116,10 @@ def test_what_is_not_so_is_denied(said: str, attribute: str, value: str) -> None
 
 def test_who_moved_lives_in_the_new_place_and_lived_in_the_old() -> None:
     found = mined("I moved from Lyon to Porto last month")
-    home, before = found.claims
+    moved, home, before = found.claims
+    assert moved.content == "The user moved from Lyon to Porto last month (2026-04)."
+    assert (moved.tense, moved.attribute) == (Tense.PAST, "")
+    assert (home.content, home.certainty) == ("The user lives in Porto.", "implied")
     assert (home.attribute, home.value, home.single) == ("home", "porto", True)
     assert home.since == datetime(2026, 4, 1, tzinfo=UTC)
     assert (before.content, before.tense) == ("The user lived in Lyon.", Tense.PAST)

@@ -35,7 +35,7 @@ _NAME_LIMIT = 64
 
 def speakers(turns: Iterable[Turn]) -> frozenset[str]:
     """The names that stand in front of turns. One such line alone may be anything: "Hawaii: a dream"."""
-    found = [name for turn in turns if turn.role is Role.USER and (name := _prefix(turn.content))]
+    found = [name for turn in turns if turn.role is Role.USER and (name := prefix(turn.content))]
     return frozenset(found) if len(found) > 1 else frozenset()
 
 
@@ -43,7 +43,7 @@ def spoken(turn: Turn, known: frozenset[str]) -> Spoken:
     """What a turn says and who says it, `known` being the names that stand in front of turns."""
     if turn.role is not Role.USER:
         return Spoken("", turn.content)
-    name = _prefix(turn.content)
+    name = prefix(turn.content)
     if name and name in known:
         match = _PREFIX.match(turn.content)
         return Spoken(name, turn.content[match.end() :] if match else turn.content)
@@ -53,7 +53,8 @@ def spoken(turn: Turn, known: frozenset[str]) -> Spoken:
     return Spoken("", turn.content)
 
 
-def _prefix(text: str) -> str:
+def prefix(text: str) -> str:
+    """The name in front of a text; nothing where what stands there names nobody."""
     match = _PREFIX.match(text, 0, 120)
     if match is None or any(word.lower().strip(".") in _LABELS for word in match[1].split()):
         return ""

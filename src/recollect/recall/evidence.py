@@ -67,12 +67,19 @@ def overtaken(view: UserView, hits: Sequence[Hit], asked: Asked, wanted: int) ->
     heads = _in_force(view, ended, asked)
     known = {hit.id for hit, _ in told} | {id for hit, _ in told for id in hit.sources}
     found: list[Hit] = []
+    raised: dict[str, float] = {}
     for hit, _ in told:
         found.append(hit)
         head = heads.get(hit.id)
-        if head is not None and known.isdisjoint((head.id, *head.sources)):
+        if head is None:
+            continue
+        if known.isdisjoint((head.id, *head.sources)):
             known.add(head.id)
             found.append(_head(hit, head))
+        else:  # a hit says it, perhaps in words further from the question than those of what ended
+            for id in (head.id, *head.sources):
+                raised[id] = max(raised.get(id, 0.0), hit.score / TENSE_WEIGHT[Tense.PAST])
+    found = [replace(hit, score=max(hit.score, raised.get(hit.id, 0.0))) for hit in found]
     return sorted(found, key=lambda hit: -hit.score)[:wanted]
 
 

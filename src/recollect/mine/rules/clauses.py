@@ -140,7 +140,7 @@ def with_subject(text: str) -> str:
     verb = first[1].lower()
     if (verb in PAST and verb not in ALIKE and verb not in _COPULA) or verb == "need":
         return f"I {text[0].lower()}{text[1:]}"
-    if verb in ING and first.start(1) == 0 and verb in _ELLIPTIC_ING:
+    if verb in ING and first.start(1) == 0 and verb in _ELLIPTIC_ING and not text.startswith("Going forward"):
         return f"I'm {text[0].lower()}{text[1:]}"
     return text
 
@@ -153,13 +153,13 @@ def shared(piece: str) -> list[str]:
     subject = subject.split("'")[0]
     verb = next((word for word in rest.lower().split(" ") if not is_adverb(word)), "")
     forms = (
-        BASE
+        frozenset(BASE)
         if verb in BASE and verb not in ("have", "do")
-        else PAST
+        else frozenset(PAST)
         if verb in PAST and verb != "was"
         else None
     )
-    forms = _PRESENT if forms is None else forms
+    forms = _PRESENT if forms is None else forms | PAST.keys() if verb in ALIKE else forms
     parts: list[str] = []
     start = 0
     for match in _AND_VERB.finditer(piece):

@@ -148,7 +148,7 @@ def _owned(said: Said, denies: bool) -> Facet:
     if called is None or denies:
         return owned
     bond = pet["pet"].upper() if pet else "HAS"
-    return owned._replace(named=called["name"], named_type="person" if pet else "item", bond=bond)
+    return owned._replace(named=called["name"], named_type="item", bond=bond)
 
 
 def _selling(said: Said) -> Facet:

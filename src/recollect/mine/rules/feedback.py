@@ -6,6 +6,8 @@ from typing import NamedTuple
 from recollect.mine.extracted import USER, Claim
 from recollect.mine.rules.grammar import retold
 from recollect.mine.rules.statements import LENGTH_LIMIT, Told
+from recollect.mine.rules.verbs import ING, third
+from recollect.mine.rules.verdicts import LASTING, OF_A_TEXT, VERDICTS, WORD
 
 _I = re.IGNORECASE
 _WISH_HINTS = (
@@ -170,10 +172,10 @@ _WRONG = re.compile(
     r"wanted|meant)[^.!?]{0,80}|\byour (?:answer|code|solution) (?:was|is) (?:wrong|incorrect)[^.!?]{0,80}",
     _I,
 )
-_ASKED = re.compile(r"\bi (?:asked|told) you (?:not )?to (?P<what>[^.!?]{3,160})", _I)
+_ASKED = re.compile(r"\bi (?:asked|told) you (?P<not>not )?to (?P<what>[^.!?]{3,160})", _I)
 _DONT = re.compile(
-    r"(?:please,? |and |so |no,? |next time,? |in future,? )*(?:don't|do not|never|stop) "
-    r"(?P<what>(?!worry|get me|mind|think|"
+    r"(?:please,? |and |so |no,? |next time,? |in future,? )*(?:don't|do not|never|stop(?= \w+ing\b)) "
+    r"(?P<what>(?!tell (?:my|anyone|him|her|them)|worry|get me|mind|think|"
     r"know|forget|hesitate|need|have|want|be (?:shy|sorry|afraid)|understand|see|bother|like|"
     r"you\b)[^?]{4,160})$",
     _I,
@@ -202,10 +204,33 @@ _PRAISED = re.compile(
     r"your) "
     r"(?:short |long |clear )?(?:list|summary|table|format|tone|breakdown|examples?|structure|level of "
     r"detail)"
-    r"\b[^.?]{0,80}",
+    r"\b(?! (?:in|at|from|of) (?:my|our))[^.?]{0,80}",
     _I,
 )
 _FOR_THIS = re.compile(r"\b(?:this|it|them|these|paragraph|sentence|email|essay|code|function)\b", _I)
+
+
+_SHORTEST = 8
+_WRONG_HINTS = (
+    *("wrong", "misunder", "mistake", "forgot", "ignored", "missed", "mixed up", "this up", "that up"),
+    *("you keep", "not what i", "incorrect"),
+)
+_PRAISE_HINTS = (
+    *("format", "length", "style", "level of", "tone", "what i", "helped", " great", "perfect", "clear"),
+    *("worked", "love", "liked", "helpful"),
+)
+_ASKS_TO = re.compile(
+    r"(?:please,? |(?:but |and |so )?why (?:did|do|are|would) you |(?:can|could|would|will) you )", _I
+)
+_WITHOUT = re.compile(
+    r"(?:please )*(?:(?:(?:there's |there is )?no need (?:to|for)|(?:it|you) (?:don't|do not) (?:need|"
+    r"have) to|it needn't|don't|do "
+    r"not|never|stop|quit|avoid|refrain from) (?P<act>.+)|(?:spare them|skip|drop|cut|lose|leave out|"
+    r"enough with|no more|lay off|"
+    r"ditch|ease up on|go easy on) (?:the |all the |all these |all that )?(?P<thing>.+))",
+    _I,
+)
+_SPLIT_NOT = re.compile(r"wants the assistant to (?:not|never|don't|do not) (?=\w)")
 
 
 def feedback(told: Told, turn: str, user: str, answered: bool) -> list[Claim]:
@@ -218,6 +243,8 @@ def feedback(told: Told, turn: str, user: str, answered: bool) -> list[Claim]:
         lesson = _wished(sentence, user) if any(hint in low for hint in _WISH_HINTS) else None
         if lesson is None and answered and any(hint in low for hint in _JUDGED_HINTS):
             lesson = _judged(sentence, user)
+        if lesson is None:
+            lesson = _valued(sentence, low, user, answered)
         if lesson is not None:
             content, attribute, value = lesson
             found.append(
@@ -256,17 +283,21 @@ def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:
 
 def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
     """What was wrong with the answer before, or right."""
+    low = sentence.lower()
     if sentence.endswith("?") and not _STOP.match(sentence):
         return None
-    if (found := _TOO.match(sentence)) and not re.search(
-        r"\btoo (?:much|many) (?:work|money|time)\b", sentence
+    if (
+        "too " in low
+        and (found := _TOO.match(sentence))
+        and not re.search(r"\btoo (?:much|many) (?:work|money|time)\b", sentence)
     ):
         what = retold(found["how"] + found["rest"]).split(",")[0].strip()
         had = " had" if what.startswith(("many", "much")) else ""
         return f"{user} found the answer{had} too {what}.", "", ""
-    if found := _ASKED.search(sentence):
-        return f"{user} had asked the assistant to {_to_assistant(found['what'])}.", "", ""
-    if found := _WRONG.search(sentence):
+    if ("ed you" in low or "told you" in low) and (found := _ASKED.search(sentence)):
+        no = "not " if found["not"] else ""
+        return f"{user} had asked the assistant {no}to {_to_assistant(found['what'])}.", "", ""
+    if any(hint in low for hint in _WRONG_HINTS) and (found := _WRONG.search(sentence)):
         return f"{user} said of the answer: {_to_assistant(found.group())}.", "", ""
     if found := _STOP.match(sentence):
         return f"{user} wants the assistant to stop {_to_assistant(found['what'])}.", "", ""
@@ -274,14 +305,65 @@ def _judged(sentence: str, user: str) -> tuple[str, str, str] | None:
         return f"{user} does not want the assistant to {_to_assistant(found['what'])}.", "", ""
     if found := _ALWAYS.match(sentence):
         return f"{user} wants the assistant to {_to_assistant(found['what'] or found['also'])}.", "", ""
-    if found := _NEXT_TIME.match(sentence):
+    if ("next time" in low or "from now on" in low) and (found := _NEXT_TIME.match(sentence)):
         return f"{user} wants for next time: {_to_assistant(found['what'])}.", "", ""
-    if found := _PRAISED.search(sentence):
+    if any(hint in low for hint in _PRAISE_HINTS) and (found := _PRAISED.search(sentence)):
         return f"{user} liked the answer: {_to_assistant(found.group())}.", "", ""
     return None
 
 
+def _valued(sentence: str, low: str, user: str, answered: bool) -> tuple[str, str, str] | None:
+    """Praise, blame and wishes in whichever words."""
+    if len(sentence) < _SHORTEST or (sentence.endswith("?") and not _ASKS_TO.match(sentence)):
+        return None
+    words = set(WORD.findall(low))
+    if not answered and LASTING.isdisjoint(words):
+        return None
+    for verdict in VERDICTS:
+        if (verdict.after and not answered) or verdict.words.isdisjoint(words):
+            continue
+        found = verdict.pattern.search(sentence)
+        if found is None or OF_A_TEXT.search(found.group()):
+            continue
+        parts = {name: _to_assistant(part) for name, part in found.groupdict().items() if part}
+        what = parts.get("what") or parts.get("also", "")
+        if len(what) < _SHORTEST // 2:
+            continue
+        if no := _WITHOUT.match(what):
+            return f"{user} does not want {_spared(no)}.", "", ""
+        likes = (
+            "does not like"
+            if re.match(r"hate|don't|dislike|can't", found.groupdict().get("no") or "", _I)
+            else "likes"
+        )
+        told = verdict.told.format(user=user, what=what, likes=likes, when=_third(parts.get("when", "")))
+        told = re.sub(r", The user", ", the user", told)
+        return _SPLIT_NOT.sub("does not want the assistant to ", told), "", ""
+    return None
+
+
+def _spared(found: re.Match[str]) -> str:
+    """What is not wanted: doing something, or something in the answers."""
+    if found["thing"]:
+        return f"{found['thing']} in the answers"
+    act = found["act"]
+    return (
+        f"the assistant to {ING.get(first, first)}{act[len(first) :]}"
+        if (first := act.split(" ")[0])
+        else act
+    )
+
+
+def _third(text: str) -> str:
+    verb, _, rest = text.partition(" ")
+    return f"{third(verb)} {rest}".strip() if verb else ""
+
+
 def _to_assistant(text: str) -> str:
     """With the speaker as they and whom they speak to as the assistant."""
-    text = re.sub(r"\byour\b", "its", text.strip(" .!,")[:_LONGEST])
+    text = re.sub(
+        r"\byour\b",
+        "its",
+        re.sub(r"[ ,]+(?:please|pls|thanks|thank you)[ .!]*$", "", text.strip(" .!,"))[:_LONGEST],
+    )
     return re.sub(r"\b[Yy]ou(?:'ve|'re)?\b", "it", retold(text))

@@ -94,6 +94,8 @@ _STATES = listed(
     "used supposed pleased sold drawn given inclined"
 )
 """Participles that say what somebody is, not what was done to them."""
+_NO_VERBS = listed("the a an is and or of in on at to for from by with before after except until per versus")
+"""After these "I" is a letter or a number: "I before E"."""
 _NOT_ADVERBS = listed("family reply apply rely supply july italy fly jelly belly bully ally")
 
 
@@ -227,7 +229,7 @@ class _Reader:
         ):
             form = "past"
         elif not self.aux:
-            if not word.replace("-", "").isalpha():
+            if not word.replace("-", "").isalpha() or word in _NO_VERBS:
                 return None
             written = written.rstrip(",")
             base = "be" if word in ("am", "are") else word

@@ -1,38 +1,24 @@
-"""How something is done: steps that somebody lists, or that an assistant gave and that worked."""
+"""How something is done: steps that a user lays down or tells of, or that an assistant gave."""
 
 import re
 
 from recollect.mine.extracted import Certainty, Claim
 from recollect.mine.rules.found import CONTENT_LIMIT
 from recollect.mine.rules.grammar import retold
+from recollect.mine.rules.sequences import IMPERATIVES, all_acts, first_word, inline_steps, listed_steps
 from recollect.mine.rules.statements import TEXT_LIMIT
-from recollect.mine.rules.verbs import BASE
-from recollect.mine.rules.wordlist import listed
 
 _I = re.IGNORECASE
 _STEPS_LIMIT = 12
-_STEP_LENGTH = 160
-_STEP_LINE = re.compile(r"^\s{0,4}(?:step )?\d{1,2}[.):]\s+(?P<step>.+)$", _I | re.MULTILINE)
-_MARKS = re.compile(r"[*_`#]+")
-_INLINE = re.compile(
-    r"(?:(?:great|ok|okay|so|nice|and|right|note to self|remember)[,:]? )*(?P<when>(?:for|to|"
-    r"when(?:ever)?(?: you| we| i)?|if)\b[^,:.?!]{2,80}?"
-    r")[:,] (?P<steps>[^?]{8,300})",
-    _I,
-)
-_FIRST_THEN = re.compile(r"\bfirst\b.{3,200}?\b(?:then|next|after that|finally)\b|,? then\b", _I | re.DOTALL)
 _HOW = re.compile(
-    r"\b(?:how (?:do|can|should|would) (?:i|we|you)|how to|steps to|walk me through|what's the best way "
-    r"to|the process of|"
-    r"guide (?:me )?(?:to|through))(?: best| properly)? (?P<what>[^?.!\n]{3,80})",
+    r"\b(?:how (?:do|can|should|would|did) (?:i|we|you)|how to|steps? (?:to|for)|walk me through|what's "
+    r"the (?:best|right|"
+    r"proper|correct) way (?:to|of)|what is the (?:best|right|proper|correct) way (?:to|of)|the process "
+    r"(?:of|for)|"
+    r"guide (?:me )?(?:to|through)|show me how to|teach me (?:how )?to|instructions (?:for|to))(?: best| "
+    r"properly)? "
+    r"(?P<what>[^?.!\n]{3,80})",
     _I,
-)
-_IMPERATIVES = BASE | listed(
-    "rinse scrub dry oil bump tag stop run open click press select enter install remove insert mix heat "
-    "boil stir pour preheat turn set copy paste commit push pull merge restart reload update configure "
-    "navigate log sign type save delete make put file name proof tighten loosen unplug plug rub wipe "
-    "soak drain chop slice season fold whisk attach detach export import ensure gather measure cut sand "
-    "apply download build test deploy start scroll tap choose go"
 )
 WORKED = re.compile(
     r"\b(?:that|it|this)(?: really| just| finally)? (?:worked|works|did the trick|did it|fixed it|solved "
@@ -53,29 +39,8 @@ FAILED = re.compile(
 def own_steps(text: str, turn: str, owner: str) -> Claim | None:
     """Steps that the user lays down: "For the release: bump the version first, then tag"."""
     text = text[:TEXT_LIMIT]
-    if len(steps := _numbered(text)) >= 2 and (intro := _intro(text)):
-        return _procedure(intro, steps, turn, "explicit", owner)
-    for line in text.split("\n")[:8]:
-        found = _INLINE.match(line)
-        if found is None or re.match(
-            r"(?:i|we|you|it|the|my|he|she|they|there|what|how|is|are|can|could|would)\b", found["steps"], _I
-        ):
-            continue
-        first = re.sub(r"\W.*", "", re.sub(r"^(?:always|please|just|never) ", "", found["steps"].lower()))
-        several = _FIRST_THEN.search(found["steps"]) or " and " in found["steps"]
-        if (
-            first in _IMPERATIVES
-            and several
-            and not re.match(r"(?:for (?:example|instance|context)|if i|to be)\b", found["when"], _I)
-        ):
-            steps = [
-                part.strip(" ,.")
-                for part in re.split(
-                    r",? (?:and )?then |,? and (?=[a-z]+ )|; ", found["steps"].split(". ")[0]
-                )
-            ]
-            return _procedure(found["when"], steps[:_STEPS_LIMIT], turn, "explicit", owner)
-    return None
+    found = listed_steps(text) or inline_steps(text)
+    return _procedure(found.context, list(found.steps), turn, "explicit", owner) if found else None
 
 
 def answered_steps(
@@ -86,8 +51,9 @@ def answered_steps(
     if asked is None:
         return None
     what = re.sub(r"\s+(?:again|properly|please)$", "", asked["what"].strip(" ,."))
-    steps = _numbered(answer[:TEXT_LIMIT])
-    if not all(re.sub(r"\W.*", "", step.lower()) in _IMPERATIVES for step in steps):
+    found = listed_steps(f"to {what}:\n{answer[:TEXT_LIMIT]}", plain=True)
+    steps = list(found.steps) if found else []
+    if not all_acts(steps):
         steps = []
     certainty: Certainty = "implied" if worked else "inferred"
     if len(steps) < 3:
@@ -96,20 +62,9 @@ def answered_steps(
         steps = [
             part.strip(" ,.") for part in re.split(r", (?:and )?|(?<=\w) and (?=[a-z]+ )|\. ", answer.strip())
         ]
-        if re.sub(r"\W.*", "", steps[0].lower()) not in _IMPERATIVES:
+        if first_word(steps[0]) not in IMPERATIVES:
             return None
     return _procedure(f"to {what}", steps, turns[1], certainty, owner)
-
-
-def _numbered(text: str) -> list[str]:
-    steps = [_MARKS.sub("", found["step"]).strip(" .:") for found in _STEP_LINE.finditer(text)][:_STEPS_LIMIT]
-    return steps if all(2 < len(step) <= _STEP_LENGTH for step in steps) else []
-
-
-def _intro(text: str) -> str:
-    """What the steps are for, said before them."""
-    found = re.search(r"\b(?P<when>(?:to|for|how (?:i|we|to)|when(?:ever)?) [^.:?!\n]{3,80}):\s*\n", text, _I)
-    return found["when"] if found else ""
 
 
 def _procedure(context: str, steps: list[str], turn: str, certainty: Certainty, owner: str) -> Claim | None:

@@ -14,7 +14,10 @@ def _marker(hints: str, pattern: str) -> Callable[[str], bool]:
 
     def has(text: str) -> bool:
         low = text.lower()
-        return any(hint in low for hint in letters) and compiled.search(text) is not None
+        for hint in letters:  # a loop, for any() takes twice as long
+            if hint in low:
+                return compiled.search(text) is not None
+        return False
 
     return has
 
@@ -100,20 +103,6 @@ PASTED = re.compile(
     r"story|poem|tweet|e-?mail|letter|message|dialogue|q|a)\b[^:\n]{0,20}:)",
     _I,
 )
-mocks = _marker(
-    "and i'm|i love|yeah|as if|sure|oh|/s|kidding|jk|j/k|not!|made of |obviously|queen|king of|pope|sarcas|"
-    "because clearly|"
-    "because obviously|"
-    "just love|what i needed|🙄",
-    r"\b(?:yeah|sure|right|ok),? and i'm\b|\b(?:sure|great|yay|wonderful),? .{0,20}\bi (?:just |so "
-    r")?love\b|\byeah,? right\b|\bas if\b|\bsure,? (?:because|jan)\b|\boh,? (?:sure|great|yeah|joy|brilliant|"
-    r"fantastic)\b,"
-    r"|(?:^|\s)/s\b|\b(?:just |only )?kidding\b|\bjk\b|\bj/k\b|\bnot!\s*$|\bmade of (?:money|glass|gold|"
-    r"steel)\b|\bbecause i'm .{2,40}\bobviously\b|\bi'm the "
-    r"(?:queen|king|pope|emperor|president)\b|\bsarcas\w+|"
-    r"\bbecause "
-    r"(?:clearly|obviously) i\b|\bi just LOVE\b|\bjust what i needed\b|🙄",
-)
 ASKS = re.compile(
     r"(?:(?:ok|okay|so|and|but|also|well|hey|hi|hello|then|hmm?|um|please|quick question|"
     r"question)[,:]?\s+){0,3}"
@@ -149,6 +138,14 @@ SUPPOSES = re.compile(
     r"wouldn't it|i wish|i'd wish|wish i|if only|in an ideal world|in a dream|in my dream)\b",
     _I,
 )
+SUPPOSES_ALL = re.compile(
+    r"(?:(?:and|but|so|ok|okay|well|now)[, ]+)?(?:suppose|supposing|imagine|assume|let's (?:say|assume|"
+    r"imagine|"
+    r"pretend)|hypothetically|picture this|visuali[sz]e|for the sake of argument|hypothetical)\b",
+    _I,
+)
+"""With which the rest of a turn is supposed as well, unless the sentence ends the thought."""
+CONCLUDES = re.compile(r"\b(?:would|i'd|we'd|you'd)\b|\?", _I)
 WITH_IF = re.compile(r"\b(?:if|whether|unless|as though|in case|as long as|provided)\b", _I)
 REPORTS = re.compile(
     r"\b(?:said|say|saying|put it|reads|says|told|tells|asked|asks|wrote|writes|replied|thinks|claims|"

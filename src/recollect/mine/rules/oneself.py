@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import replace
+from typing import NamedTuple
 
 from recollect.mine.extracted import Bond, Claim
+from recollect.mine.rules.changes import Change, change_of
 from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.grammar import Said, parsed
@@ -11,8 +13,8 @@ from recollect.mine.rules.liking import liked, tastes
 from recollect.mine.rules.statements import Clause, Sentence
 from recollect.mine.rules.telling import Teller
 from recollect.mine.rules.tense import begins, certainty_of, looks_ahead, tense_of
-from recollect.mine.rules.values import Facet, value
-from recollect.mine.rules.when import when
+from recollect.mine.rules.values import NONE, Facet, value
+from recollect.mine.rules.when import When, when
 from recollect.mine.rules.worth import is_vague, is_worth
 from recollect.model.records import Tense
 
@@ -22,9 +24,10 @@ _LOOSE_THIS = re.compile(
     r"tried|started|"
     r"discovered|joined) this (?=(?P<next>[a-z]+) [a-zA-Z])(?!(?:week|month|year|morning|afternoon|"
     r"evening|time|"
-    r"weekend|past|coming|summer|one)\b)"
+    r"weekend|past|coming|summer|one|on|from|in|at|to|for|with|by|and)\b)"
 )
 """In "I'm reading this new book" it points at nothing."""
+_SHORT_OF = frozenset(("almost", "nearly"))
 
 
 def own(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
@@ -38,12 +41,13 @@ def own(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
         return
     if text[:2] in ("We", "we") and _GROUP.match(said.rest):
         dated = dated._replace(text=dated.text.replace("is a", "is part of a", 1))
-    facet = facet_of(said)
+    facet = facet_of(said) if _SHORT_OF.isdisjoint(said.adverbs) else NONE
     tense = tense_of(said, dated.since, teller.at, dated.until)
     if facet.attribute == "former home":
         tense = Tense.PAST
-    elif tense is Tense.PAST and facet.attribute in ("home", "employer") and not facet.denies:
-        tense = Tense.CURRENT  # who moved to a place lives there
+    elif change := change_of(said, teller.circle.known):
+        _changed(teller, Event(said, dated, facet, change), clause, sentence)
+        return
     claim = teller.dated(
         f"{teller.who.subject} {dated.text}",
         tense,
@@ -62,8 +66,34 @@ def own(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
             )
         return
     teller.finish(claim, facet, clause, sentence)
-    if facet.attribute == "home" and said.verb in ("move", "relocate"):
-        _left(teller, claim, said)
+
+
+class Event(NamedTuple):
+    said: Said
+    dated: When
+    facet: Facet
+    change: Change
+
+
+def _changed(teller: Teller, event: Event, clause: Clause, sentence: Sentence) -> None:
+    """What happened, as past, and what has been so since, as it is."""
+    said, dated, change = event.said, event.dated, event.change
+    certainty = certainty_of(said, clause.doubtful)
+    happened = teller.dated(f"{teller.who.subject} {dated.text}", Tense.PAST, dated)
+    named = change.facet.named or event.facet.named
+    kind = change.facet.named_type if change.facet.named else event.facet.named_type
+    only_named = Facet(named=named, named_type=kind)
+    teller.finish(replace(happened, certainty=certainty), only_named, clause, sentence)
+    state = Claim(
+        content=f"{teller.who.subject} {change.predicate}",
+        turns=(teller.turn,),
+        subject=teller.subject,
+        since=dated.since,
+        certainty="uncertain" if certainty == "uncertain" else "implied",
+    )
+    teller.finish(state, change.facet, clause, sentence)
+    if change.facet.attribute == "home":
+        _left(teller, state, said)
 
 
 def _left(teller: Teller, claim: Claim, said: Said) -> None:

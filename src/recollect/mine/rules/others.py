@@ -6,6 +6,7 @@ from dataclasses import replace
 from recollect.mine.extracted import Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
+from recollect.mine.rules.changes import change_of
 from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.facets import facet_of
 from recollect.mine.rules.grammar import is_adverb, parsed, retold
@@ -56,7 +57,8 @@ _PUT_OFF = re.compile(r"\b(?:moved|postponed|rescheduled|pushed back|brought for
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
     r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"
-    r"data)\b|way|much|too|less|it|up|out|off|on|over|that|this|these|those|which|what|who|whoever|you|"
+    r"data)\b|never|always|spare|next time|from now|going forward|in future|way|much|too|less|it|up|out|"
+    r"off|on|over|that|this|these|those|which|what|who|whoever|you|"
     r"thanks|they|if|any|not|"
     r"sounds|looks|seems|feels|for|to|as|same|"
     r"one(?! of)|let|more|maybe|especially|like|just|all|hope|wish|so|or|with|from|at|most|people|someone|"
@@ -264,16 +266,10 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
     if said is None or (said.verb != "be" and is_vague(_HERS.sub("", said.rest))):
         return
     dated = when(retold(predicate), teller.at, teller.zone, forward=looks_ahead(said))
-    facet = facet_of(said)._replace(preference=False)
+    change = change_of(said, teller.circle.known)
+    facet = NONE if change else _of_whom(met, facet_of(said))
     if met.name:
-        teller.found.mention(met.name, "person", teller.turn)
-    else:
-        one = met.kin in lx.ONE_AT_A_TIME or met.kin in lx.PETS
-        facet = facet._replace(
-            attribute=f"{met.kin}'s {facet.attribute}" if facet.attribute else "",
-            bond="",
-            single=facet.single and one,
-        )
+        teller.found.mention(met.name, "item" if met.kin in lx.PETS else "person", teller.turn)
     claim = teller.dated(f"{met.phrase} {dated.text}", tense_of(said, dated.since, teller.at), dated)
     claim = replace(
         claim,
@@ -282,3 +278,22 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
         certainty="uncertain" if clause.doubtful else "explicit",
     )
     teller.finish(claim, facet, clause, sentence)
+    if change:
+        state = replace(
+            claim,
+            content=f"{met.phrase} {change.predicate}",
+            tense=Tense.CURRENT,
+            since=dated.since,
+            certainty="uncertain" if clause.doubtful else "implied",
+        )
+        teller.finish(state, _of_whom(met, change.facet), clause, sentence)
+
+
+def _of_whom(met: p.Acquaintance, facet: Facet) -> Facet:
+    """With whose it is in the attribute, where they have no name that says so."""
+    facet = facet._replace(preference=False)
+    if met.name:
+        return facet
+    one = met.kin in lx.ONE_AT_A_TIME or met.kin in lx.PETS
+    attribute = f"{met.kin}'s {facet.attribute}" if facet.attribute else ""
+    return facet._replace(attribute=attribute, bond="", single=facet.single and one)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from recollect.mine.rules import markers as m
 from recollect.mine.rules.clauses import JOINT, shared, turned, with_subject
+from recollect.mine.rules.pasted import own_words
+from recollect.mine.rules.unmeant import is_figure, is_unmeant, puzzles
 from recollect.text.sentences import sentences
 
 TEXT_LIMIT = 12_000
@@ -44,12 +46,6 @@ _PRIVATE = re.compile("[\ue000-\ue0ff]")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|(?<![\w])'[^'\n]{2,400}'(?!\w)|`[^`\n]{1,400}`")
 _FIRST = re.compile(r"\b(?:I|i|[Mm]y|[Ww]e|[Oo]ur|me|[Ii]'m)\b")
 _ABBREVIATED = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|[A-Z](?=\.\s?[A-Z]))\.")
-_SPACES = re.compile(r"[^\S\n]+")
-_LINE_OF_CODE = re.compile(
-    r"\s*(?:>|\||#(?!\w)|//|/\*|\$ |at \w+\.|Traceback|File \"|[{}\[\]]|(?:def|class|import|return|var|"
-    r"const) )"
-)
-_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SLIPS = (
     ("i", re.compile(r"\bi(?=['\s,])(?!\.e)"), "I"),
     ("m ", re.compile(r"\b[Ii]m\b(?=\s)"), "I'm"),
@@ -103,7 +99,7 @@ NOTHING = Told([], ())
 def read(text: str) -> Told:
     """A turn without code, quotes and pasted text."""
     typed = _typed(text)
-    if not typed or m.injects(typed):
+    if not typed or m.injects(typed) or puzzles(typed):
         return NOTHING
     masked, quotes = _masked(typed)
     return Told(_sentences(masked)[:SENTENCES_LIMIT], quotes)
@@ -114,9 +110,11 @@ def statements(told: Told) -> Iterator[Sentence]:
     for sentence in told.sentences:
         if m.plays(sentence) or m.writes(sentence) or m.hands_over(sentence):
             return  # what follows is played, or to be written, or worked on
+        if m.SUPPOSES_ALL.match(sentence) and not m.CONCLUDES.search(sentence):
+            return  # what follows is supposed, too
         if (
             not 4 < len(sentence) <= LENGTH_LIMIT
-            or m.mocks(sentence)
+            or is_unmeant(sentence)
             or _speaks_of_another(sentence, told.quotes)
         ):
             continue
@@ -134,24 +132,7 @@ def stops_playing(text: str) -> bool:
 
 def _typed(text: str) -> str:
     """What was typed rather than pasted."""
-    text = _PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'")
-    if "```" in text:
-        text = "".join(text.split("```")[::2])
-    kept: list[str] = []
-    for line in text.split("\n"):
-        if m.PASTED.match(line):
-            break
-        if _LINE_OF_CODE.match(line):
-            continue
-        bullet = _BULLET.match(line)
-        kept.append(_SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip())
-        if ("\n" in text or ":" in line) and (asks := m.WORKED_ON.search(kept[-1])):
-            colon = kept[-1].find(":", asks.start())
-            if colon < 0 and "\n" not in text:
-                continue
-            kept[-1] = kept[-1] if colon < 0 else kept[-1][:colon]
-            break
-    return "\n".join(kept)
+    return own_words(_PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'"))
 
 
 def _masked(text: str) -> tuple[str, tuple[str, ...]]:
@@ -222,7 +203,7 @@ def _split(sentence: str) -> Iterator[Clause]:
     for piece in _whole(JOINT.split(turned(sentence))):
         for part in shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
-            if clause is None:
+            if clause is None or is_figure(clause.text):
                 continue
             if not clause.text.startswith(("I ", "I'")) and m.REPORTS.search(clause.text):
                 wrong = _WRONG.search(sentence) is not None

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
-from recollect.mine.extracted import USER, Bond, Claim
+from recollect.mine.extracted import USER, Bond, Claim, MentionType
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
 from recollect.mine.rules.found import ClaimKey, Found
@@ -113,11 +113,12 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
     """That somebody with a name is the speaker's sister, boss, dog."""
     known = teller.circle.known.get(name)
     teller.circle.meet(kin, which, name)
+    kind: MentionType = "item" if kin.lower() in lx.PETS else "person"
     if known is not None and known.kin == kin.lower():
-        teller.found.mention(name, "person", teller.turn)
+        teller.found.mention(name, kind, teller.turn)
         return
     who, single, title = teller.who, kin in lx.ONE_AT_A_TIME and not which, f"{which}{kin}".strip()
-    teller.found.mention(name, "person", teller.turn, f"{who.subject}'s {title}.", "" if who.name else title)
+    teller.found.mention(name, kind, teller.turn, f"{who.subject}'s {title}.", "" if who.name else title)
     teller.found.bond(
         Bond(source=teller.subject, type=upper(title), target=name, turns=(teller.turn,), single=single)
     )

@@ -44,7 +44,7 @@ schedule score search serve share shop show sign sketch ski skip smoke snore sno
 start stay stop stream stress struggle study sublet submit subscribe suffer suggest supervise
 support surf switch talk teach tend thank tour track trade train transfer translate travel treat try
 turn type upgrade use view visit volunteer vote wait walk want wash watch weigh wish wonder work
-worry wrap yearn
+worry wrap yearn settle emigrate scrap
 """
 
 
@@ -58,7 +58,7 @@ def _s(verb: str) -> str:
 
 _DOUBLED = listed(
     "babysit begin bet cut dig drop enrol forget get hit jog knit let plan prefer put quit refer rub "
-    "run set shed ship shop shut sit ski skip split stop swim ship tap trip win wrap chat"
+    "run scrap set shed ship shop shut sit ski skip split stop swim ship tap trip win wrap chat"
 )
 
 
