@@ -20,14 +20,15 @@ class Evidence:
     """What the hits so far say, and which turns say it."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, str] = {}
+        self.turns: set[str] = set()
+        """The turns among the hits."""
         self._facts: dict[str, list[Fact]] = {}
 
     def told(self, record: Record) -> str | None:
         """Why a record need not be told: a hit says it already."""
         match record:
             case Fact():
-                turn = next((self._turns[id] for id in record.sources if id in self._turns), None)
+                turn = next((id for id in record.sources if id in self.turns), None)
                 return None if turn is None else f"{turn} says it"
             case Turn():
                 words = {*terms(record.content)}
@@ -42,7 +43,7 @@ class Evidence:
         """A record that is a hit."""
         match record:
             case Turn():
-                self._turns[record.id] = record.id
+                self.turns.add(record.id)
             case Fact():
                 for turn in record.sources:
                     self._facts.setdefault(turn, []).append(record)

@@ -40,24 +40,28 @@ def hits(
                 found.append(hit)
         if len(found) == wanted:
             break
-    found = overtaken(view, found, asked, wanted)
+    places = _places(view, [r for r in fetched.values() if isinstance(r, Turn) and r.id in told.turns])
+    if places:  # otherwise nothing was mined from them, so that nothing can have overtaken them
+        found = overtaken(view, found, asked, wanted)
     if "updates" in asked.on:
         found = newest_first(found, asked)
-    return _cited(view, found, fetched), passed
+    return _cited(view, found, places), passed
 
 
-def _cited(view: UserView, found: list[Hit], fetched: Mapping[str, Record]) -> list[Hit]:
-    """The hits with the pointers of those that have a place: turns, and the newest turn behind a memory."""
-    turns = {id: turn for id, turn in fetched.items() if isinstance(turn, Turn)}
-    behind = [hit.sources[-1] for hit in found if hit.sources and hit.sources[-1] not in turns]
-    turns |= {turn.id: turn for turn in view.get(Turn, behind)} if behind else {}
-    if not turns:
-        return found
-    places = {turn.id: (turn.conversation, turn.index) for turn in turns.values()}
-    rooms = view.rooms(list(places.values()))
-    pointers = {id: str(Pointer(*rooms[at], at[1] + 1)) for id, at in places.items() if at in rooms}
-    newest = [next((id for id in reversed(hit.sources) if id in pointers), "") for hit in found]
-    return [replace(hit, citation=pointers[id]) if id else hit for hit, id in zip(found, newest, strict=True)]
+def _places(view: UserView, turns: Sequence[Turn]) -> dict[str, str]:
+    """The pointers of those of the turns that have a place."""
+    at = {turn.id: (turn.conversation, turn.index) for turn in turns}
+    rooms = view.rooms(list(at.values())) if at else {}
+    return {id: str(Pointer(*rooms[place], place[1] + 1)) for id, place in at.items() if place in rooms}
+
+
+def _cited(view: UserView, found: list[Hit], places: Mapping[str, str]) -> list[Hit]:
+    """The hits with their pointers: turns', and that of the newest turn behind a memory."""
+    behind = [hit.sources[-1] for hit in found if hit.kind != Turn.kind and hit.sources]
+    more = _places(view, view.get(Turn, [id for id in behind if id not in places])) if behind else {}
+    pointers = {**places, **more}
+    cited = [pointers.get(hit.sources[-1]) if hit.sources else None for hit in found]
+    return [replace(hit, citation=at) if at else hit for hit, at in zip(found, cited, strict=True)]
 
 
 def _fetched(view: UserView, fused: Sequence[Fused]) -> dict[str, Record]:

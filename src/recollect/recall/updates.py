@@ -29,7 +29,6 @@ NEAR = 0.7
 """The part of the older one's score that the newer one must have."""
 APART = timedelta(days=1)
 """How much later it must have been said."""
-_WORD = re.compile(r"\w+")
 _PAST = re.compile(
     r"^\s*(?:when|why|(?:what|who|where|which|how)\b(?! many| much| often| long)[^?]{0,40}?\bdid)\b|"
     r"\b(?:initially|originally|at first|first|before|previous(?:ly)?|formerly|used to|earlier|back then|"
@@ -51,6 +50,8 @@ def newest_first(hits: Sequence[Hit], asked: Asked) -> list[Hit]:
     filter = asked.filter
     if any((filter.as_of, filter.known_at, filter.since, filter.until)) or _PAST.search(asked.query):
         return list(hits)
+    if sum(hit.role == "user" for hit in hits[:LOOKED_AT]) < 2:
+        return list(hits)
     # Whom a question names says nothing of its matter: much is said of everybody.
     named = {term for name in names_in(asked.query) for term in query_terms(name)}
     wanted = frozenset(query_terms(asked.query)) - named
@@ -71,13 +72,16 @@ def newest_first(hits: Sequence[Hit], asked: Asked) -> list[Hit]:
 def _matched(hit: Hit, wanted: frozenset[str]) -> frozenset[str]:
     if hit.role != "user":
         return frozenset()
-    best: frozenset[str] = frozenset()
-    for sentence in sentences(hit.excerpt[:READ]):
-        words = _WORD.findall(sentence.casefold())
-        found = frozenset(term for term in wanted if any(word.startswith(term) for word in words))
-        if len(found) > len(best):
-            best = found
-    return best
+    text = hit.excerpt[:READ]
+    if len(_words(text, wanted)) < WORDS:
+        return frozenset()
+    return max((_words(sentence, wanted) for sentence in sentences(text)), key=len, default=frozenset[str]())
+
+
+def _words(text: str, wanted: frozenset[str]) -> frozenset[str]:
+    """Those of the stems that words of a text begin with: few stand behind anything but a space."""
+    spaced = f" {text.casefold()}"
+    return frozenset(term for term in wanted if f" {term}" in spaced)
 
 
 def _updates(newer: _Said, older: _Said) -> bool:
