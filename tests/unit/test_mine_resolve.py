@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import count, groupby, pairwise
 
 import pytest
 from hypothesis import given
@@ -65,7 +65,15 @@ def settled(
 
     wanted = {slot for claim in claims for slot in slots_of(claim)}
     versions = {slot: [m for m in stored if (m.kind, m.slot) == slot] for slot in wanted}
-    making = Making(lambda c: max(map(day, c.turns)), lambda _: 0.9, new, NOW, policy)
+    making = Making(
+        said=lambda c: max(map(day, c.turns)),
+        confidence=lambda _: 0.9,
+        new=new,
+        new_id=lambda: f"f{next(numbers)}",
+        times={str(n): day(str(n)) for n in range(100)},
+        now=NOW,
+        policy=policy,
+    )
     found = Known(**{"versions": versions, "alike": {}, "named": {}, **known})
     return resolve(claims, found, making)
 
@@ -247,3 +255,26 @@ def test_mining_again_changes_nothing(said: list[Claim]) -> None:
     again = settled(said, once)
     assert {m.content for m in after(once, again)} == {m.content for m in once}
     assert len(after(once, again)) == len(once)
+
+
+@given(
+    st.permutations(range(8)), st.lists(st.sampled_from(["Lyon", "Porto", "Rome"]), min_size=8, max_size=8)
+)
+def test_the_order_of_mining_does_not_matter(order: list[int], places: list[str]) -> None:
+    memories: list[MemoryRecord] = []
+    for on in order:
+        memories = after(memories, settled([home(places[on], on)], memories))
+    told = sorted(memories, key=said_at)
+    expected = [next(run) for _, run in groupby(places)]
+    assert [mined(m)["value"] for m in told] == expected
+    assert [m.superseded_by is None for m in told] == [False] * (len(expected) - 1) + [True]
+    for one, other in pairwise(told):
+        assert (one.superseded_by, other.supersedes) == (other.id, one.id)
+        assert one.valid_to == other.valid_from
+
+
+def test_a_correction_ends_what_was_to_be_reviewed() -> None:
+    stored = after((), settled([home("Lyon", 1)]))
+    both = after(stored, settled([home("Porto", 20)], stored, "flag_review"))
+    done = settled([home("Faro", 30, corrects=True)], both, "flag_review")
+    assert in_force(after(both, done)) == ["The user lives in Faro."]

@@ -20,6 +20,7 @@ from recollect.model.records import (
     Relation,
     Tense,
     Tombstone,
+    Turn,
     searchable_text,
 )
 from recollect.model.search import Filter, Search
@@ -65,7 +66,7 @@ def plan_landing(
     claims = _remembered(view, secret, extraction.claims)
     people, met = _cast(work, view, secret, extraction, claims)
     known = _known(work, view, claims, vectors)
-    making = _making(work, extraction, people, at)
+    making = _making(work, extraction, people, at, _said_before(view, known) | at)
     resolved = resolve(claims, known, making)
     stored = {m.id: m for versions in known.versions.values() for m in versions}
     stored |= {memory.id: memory for memory in (*known.alike.values(), *known.named.values())}
@@ -190,7 +191,20 @@ def _entities(work: Workspace, people: Cast, stored: Mapping[str, Entity]) -> li
     return [*(Expect("entity", id, stored.get(id)) for id in used), *puts]
 
 
-def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[str, datetime]) -> Making:
+def _said_before(view: UserView, known: Known) -> dict[str, datetime]:
+    """When the turns were said behind memories that were said more than once."""
+    often = [m for versions in known.versions.values() for m in versions if len(m.sources) > 1]
+    turns = list(dict.fromkeys(id for memory in often for id in memory.sources))
+    return {turn.id: turn.at for turn in view.get(Turn, turns)} if turns else {}
+
+
+def _making(
+    work: Workspace,
+    extraction: Extraction,
+    people: Cast,
+    at: Mapping[str, datetime],
+    times: Mapping[str, datetime],
+) -> Making:
     levels = {
         "explicit": work.settings.explicit_confidence,
         "implied": work.settings.implied_confidence,
@@ -223,7 +237,15 @@ def _making(work: Workspace, extraction: Extraction, people: Cast, at: Mapping[s
             **{name: value for name, value in claim.fields.items() if name in _OWN[claim.kind]},
         )
 
-    return Making(said, lambda claim: levels[claim.certainty], new, now, work.settings.contradictions)
+    return Making(
+        said=said,
+        confidence=lambda claim: levels[claim.certainty],
+        new=new,
+        new_id=work.new_id,
+        times=times,
+        now=now,
+        policy=work.settings.contradictions,
+    )
 
 
 def _begin(claim: Claim, said: datetime) -> datetime:

@@ -7,8 +7,8 @@ from typing import Any
 
 from recollect.mine.entities import REINFORCED
 from recollect.mine.extracted import Claim
-from recollect.mine.slots import same_value, says_the_same, slot_of, value_slot
-from recollect.mine.versions import SAID, around, fitted, in_order, said_at
+from recollect.mine.slots import review_slot, same_value, says_the_same, slot_of, value_slot
+from recollect.mine.versions import SAID, around, fitted, followed, in_order, parted, said_at
 from recollect.model.records import MemoryRecord, Tense, mined, noted
 
 MOST_SOURCES = 200
@@ -27,6 +27,9 @@ class Making:
     confidence: Callable[[Claim], float]
     new: Callable[[Claim, str], MemoryRecord]
     """A memory of a claim, in a slot."""
+    new_id: Callable[[], str]
+    times: Mapping[str, datetime]
+    """When the turns were said that memories of these slots cite."""
     now: datetime
     policy: str
     """What to do when two say different things: `prefer_new`, `prefer_old` or `flag_review`."""
@@ -58,7 +61,7 @@ def slots_of(claim: Claim) -> tuple[Slot, ...]:
     """The slots that a claim may meet others in."""
     slots = [slot_of(claim)]
     if claim.attribute:
-        slots += [slot_of(replace(claim, tense=Tense.CURRENT)), value_slot(claim)]
+        slots += [slot_of(replace(claim, tense=Tense.CURRENT)), value_slot(claim), review_slot(claim)]
     return tuple((claim.kind, slot) for slot in dict.fromkeys(slots))
 
 
@@ -100,7 +103,7 @@ def _settle(book: _Book, done: Resolved, claim: Claim, alike: MemoryRecord | Non
     beside = replaced is not None and (replaced.kind != claim.kind or not replaced.slot)
     if replaced is not None and replaced.slot and not beside:
         slot = replaced.slot
-    if same := _the_same(book, claim, slot, alike, said):
+    if same := _the_same(book, claim, slot, alike, making):
         _reinforce(book, done, same, claim, making)
         return
     before, after = around(book.versions((claim.kind, slot)), said)
@@ -114,29 +117,50 @@ def _settle(book: _Book, done: Resolved, claim: Claim, alike: MemoryRecord | Non
             done.refused += 1
             return
         if making.policy == "flag_review":
-            slot, review = value_slot(claim), {REVIEW: before.id}
+            slot, review = review_slot(claim), {REVIEW: before.id}
             before = after = None
     memory = making.new(claim, slot)
     if review:
         memory = replace(memory, metadata=noted(memory, review))
-    for changed in fitted(before, memory, after, making.now):
-        book.put(changed)
+    _insert(book, before, memory, after, making)
+    if claim.corrects:
+        for flagged in book.versions((claim.kind, review_slot(claim))):
+            if flagged.superseded_by is None:
+                book.put(followed(flagged, memory, making.now))
     done.added += 1
     done.superseded += before is not None
 
 
+def _insert(
+    book: _Book, before: MemoryRecord | None, new: MemoryRecord, after: MemoryRecord | None, making: Making
+) -> None:
+    """A new version between two; what the one before says was perhaps said again after it."""
+    later = None
+    if before is not None and before.slot == new.slot:
+        before, later = parted(before, said_at(new), making.times, making.new_id())
+    if later is None:
+        for changed in fitted(before, new, after, making.now):
+            book.put(changed)
+        return
+    *closed, new = fitted(before, new, None, making.now)
+    for changed in (*closed, *fitted(new, later, after, making.now)):
+        book.put(changed)
+
+
 def _the_same(
-    book: _Book, claim: Claim, slot: str, alike: MemoryRecord | None, said: datetime
+    book: _Book, claim: Claim, slot: str, alike: MemoryRecord | None, making: Making
 ) -> MemoryRecord | None:
     """The memory that says it already: of the same turns, or the one that held then, or that followed."""
-    versions = book.versions((claim.kind, slot))
+    versions, said = book.versions((claim.kind, slot)), making.said(claim)
     for version in versions:
         if {*claim.turns} <= {*version.sources} and says_the_same(version, claim):
             return version
     before, after = around(versions, said)
-    for version in (before, after):
-        if version is not None and says_the_same(version, claim):
-            return version
+    if before is not None and says_the_same(before, claim):
+        return before
+    again = before is not None and any(making.times.get(turn, said) > said for turn in before.sources)
+    if after is not None and not again and says_the_same(after, claim):
+        return after
     for other in slots_of(claim):  # as a thing of the past, or beside what it contradicts
         for version in book.versions(other) if other[1] != slot else ():
             if says_the_same(version, claim) and (claim.tense is Tense.PAST or mined(version).get(REVIEW)):
@@ -150,17 +174,17 @@ def _reinforce(book: _Book, done: Resolved, memory: MemoryRecord, claim: Claim, 
     fresh = [turn for turn in claim.turns if turn not in memory.sources]
     if not fresh or len(memory.sources) >= MOST_SOURCES:
         return
-    earlier = memory.supersedes is None and memory.origin != "explicit" and said < said_at(memory)
-    metadata = noted(memory, {SAID: said.isoformat()}) if earlier else memory.metadata
-    begins = min(memory.valid_from, said) if earlier else memory.valid_from
-    book.put(
-        replace(
-            memory,
-            sources=(*memory.sources, *fresh),
-            confidence=max(memory.confidence, making.confidence(claim)),
-            salience=memory.salience + (1 - memory.salience) * REINFORCED,
-            valid_from=begins,
-            metadata=metadata,
-        )
+    earlier = memory.origin != "explicit" and said < said_at(memory)
+    before, _ = around(book.versions((memory.kind, memory.slot or "")), said)
+    again = replace(
+        memory,
+        sources=(*memory.sources, *fresh),
+        confidence=max(memory.confidence, making.confidence(claim)),
+        salience=memory.salience + (1 - memory.salience) * REINFORCED,
+        valid_from=min(memory.valid_from, said) if earlier else memory.valid_from,
+        metadata=noted(memory, {SAID: said.isoformat()}) if earlier else memory.metadata,
     )
+    book.put(again)
+    if earlier and before is not None and before.superseded_by == again.id:
+        book.put(followed(before, again, making.now))
     done.reinforced += 1

@@ -27,6 +27,11 @@ def value_slot(claim: Claim) -> str:
     return _kept("|".join((*_question(claim), folded(claim.value), "denied" if claim.denies else "")))
 
 
+def review_slot(claim: Claim) -> str:
+    """The slot of what contradicts the memory in force and waits for somebody to look at it."""
+    return _kept("|".join((*_question(claim), *(() if claim.single else (folded(claim.value),)), "review")))
+
+
 def own_slot(content: str) -> str:
     """The slot of a content that nothing contradicts but itself."""
     return "=" + hashlib.sha256(folded(content).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -4,11 +4,11 @@ Their order is that in which they were said, not that in which they were mined, 
 be mined in any order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.model.records import MemoryRecord, Relation, mined
+from recollect.model.records import MemoryRecord, Relation, mined, noted
 from recollect.record.memories import ended_at
 
 SAID = "said"
@@ -43,14 +43,38 @@ def fitted(
     changed: list[MemoryRecord] = []
     if before is not None:
         new = replace(new, supersedes=before.id)
-        changed.append(_followed(before, new, now))
+        changed.append(followed(before, new, now))
     if after is not None:
-        new = _followed(new, after, now)
+        new = followed(new, after, now)
         changed.append(replace(after, supersedes=new.id))
     return [*changed, new]
 
 
-def _followed(version: MemoryRecord, by: MemoryRecord, now: datetime) -> MemoryRecord:
+def parted(
+    version: MemoryRecord, said: datetime, times: Mapping[str, datetime], new_id: str
+) -> tuple[MemoryRecord, MemoryRecord | None]:
+    """A version as it was said up to a time, and as it was said again after it, if it was."""
+    late = [turn for turn in version.sources if turn in times and times[turn] > said]
+    if not late:
+        return version, None
+    again = min(times[turn] for turn in late)
+    own_end = version.valid_to if version.superseded_by is None else version.stated_to
+    later = replace(
+        version,
+        id=new_id,
+        sources=tuple(late),
+        valid_from=again,
+        valid_to=own_end,
+        stated_to=None,
+        retired_at=None,
+        supersedes=None,
+        superseded_by=None,
+        metadata=noted(version, {SAID: again.isoformat()}),
+    )
+    return replace(version, sources=tuple(turn for turn in version.sources if turn not in late)), later
+
+
+def followed(version: MemoryRecord, by: MemoryRecord, now: datetime) -> MemoryRecord:
     """The version, which ends where another begins. What it ends at on its own is kept."""
     own_end = version.valid_to if version.superseded_by is None else version.stated_to
     retired = version.retired_at or now
