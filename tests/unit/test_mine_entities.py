@@ -1,11 +1,14 @@
 """Who is who: names said, entities known; two taken for one, and one for two."""
 
 from datetime import UTC, datetime
+from itertools import count, groupby
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect import Invalid, NotFound, ScopedMemory
-from recollect.mine.bonds import plan_relations
+from recollect.mine.bonds import Tying, plan_relations
 from recollect.mine.entities import ALIAS, ALIASES, APART, EXACT, FIRST_NAME, Cast, cast, keys_of, match
 from recollect.mine.extracted import Bond, Mention, MentionType
 from recollect.model.records import MINED, Entity, Relation
@@ -77,7 +80,7 @@ def test_keys_differ_from_user_to_user_and_not_by_how_a_name_is_written() -> Non
 # Relations
 
 
-def related(*bonds: tuple[Bond, str, str], known: tuple[Relation, ...] = ()) -> dict[str, Relation]:
+def tied(*bonds: tuple[Bond, str, str], known: tuple[Relation, ...] = ()) -> list[Relation]:
     days = {str(n): datetime(2026, 1, n, tzinfo=UTC) for n in range(1, 29)}
     made: list[Relation] = []
 
@@ -97,8 +100,16 @@ def related(*bonds: tuple[Bond, str, str], known: tuple[Relation, ...] = ()) -> 
         )
         return made[-1]
 
-    changed = plan_relations(bonds, known, lambda bond: days[bond.turns[-1]], new)
-    return {r.target: r for r in ({r.id: r for r in known} | {r.id: r for r in changed}).values()}
+    numbers = count(100 + len(known))
+    tying = Tying(
+        said=lambda bond: days[bond.turns[-1]], new=new, new_id=lambda: f"r{next(numbers)}", times=days
+    )
+    changed = plan_relations(bonds, known, tying)
+    return list(({r.id: r for r in known} | {r.id: r for r in changed}).values())
+
+
+def related(*bonds: tuple[Bond, str, str], known: tuple[Relation, ...] = ()) -> dict[str, Relation]:
+    return {r.target: r for r in tied(*bonds, known=known)}
 
 
 def lives(place: str, turn: str, *, ended: bool = False) -> tuple[Bond, str, str]:
@@ -129,6 +140,19 @@ def test_a_relation_can_end_and_is_cited_once_by_each_turn() -> None:
 def test_relations_planned_again_change_nothing() -> None:
     stored = tuple(related(lives("Lyon", "1"), lives("Porto", "9")).values())
     assert related(lives("Porto", "9"), known=stored) == {r.target: r for r in stored}
+
+
+CITIES = st.sampled_from(["Lyon", "Porto", "Rome"])
+
+
+@given(st.permutations(range(6)), st.lists(CITIES, min_size=6, max_size=6))
+def test_relations_come_out_the_same_in_any_order(order: list[int], places: list[str]) -> None:
+    known: list[Relation] = []
+    for on in order:
+        known = tied(lives(places[on], str(on + 1)), known=tuple(known))
+    told = sorted(known, key=lambda relation: relation.valid_from)
+    assert [relation.target for relation in told] == [next(run) for _, run in groupby(places)]
+    assert [relation.valid_to for relation in told] == [*(r.valid_from for r in told[1:]), None]
 
 
 # Put right by somebody who knows

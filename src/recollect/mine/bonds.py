@@ -4,8 +4,8 @@ As of memories, their order is that in which they were said. What a relation end
 it, so that its end can be told anew whenever another comes in between or goes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.mine.extracted import Bond
@@ -20,24 +20,34 @@ said that it has ended."""
 Group = tuple[str, str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Tying:
+    """How relations are made of bonds."""
+
+    said: Callable[[Bond], datetime]
+    new: Callable[[Bond, str, str], Relation]
+    new_id: Callable[[], str]
+    times: Mapping[str, datetime]
+    """When the turns were said that relations cite."""
+
+
 def plan_relations(
-    bonds: Sequence[tuple[Bond, str, str]],
-    known: Iterable[Relation],
-    said: Callable[[Bond], datetime],
-    new: Callable[[Bond, str, str], Relation],
+    bonds: Sequence[tuple[Bond, str, str]], known: Iterable[Relation], tying: Tying
 ) -> list[Relation]:
     """The relations that are new or change. Each bond comes with the ids of its two ends."""
     stored = {relation.id: relation for relation in known}
     relations = dict(stored)
+    said, new = tying.said, tying.new
     for bond, source, target in bonds:
         same = [r for r in relations.values() if (r.source, r.type) == (source, bond.type)]
-        found = _met(same, bond, target, said(bond))
+        found = _met(same, bond, target, said(bond), tying.times)
         if any(_told(r, bond) for r in same if r.target == target) or (bond.ended and found is None):
             continue
         if found is None:
             changed = new(bond, source, target)
             until = {ENDS: bond.until and bond.until.isoformat(), SINGLE: bond.single or None}
             changed = replace(changed, metadata=noted(changed, until))
+            relations |= {r.id: r for r in _parted(same, bond, tying)}
         elif bond.ended:
             changed = _ended(found, bond, bond.until or said(bond))
         else:
@@ -78,13 +88,41 @@ def _own_end(relation: Relation) -> datetime | None:
         return None
 
 
-def _met(same: Sequence[Relation], bond: Bond, target: str, at: datetime) -> Relation | None:
+def _parted(same: Sequence[Relation], bond: Bond, tying: Tying) -> list[Relation]:
+    """Of relations of which one holds, the one that held when another is said to begin: up to then, and as it
+    was said again after it, if it was."""
+    at = tying.said(bond)
+    alone = [r for r in same if bond.single and mined(r).get(SINGLE) and said_at(r) <= at]
+    held = max(alone, key=lambda r: (said_at(r), r.recorded_at, r.id), default=None)
+    late = [] if held is None else _later(held, at, tying.times)
+    if held is None or not late:
+        return []
+    again = min(tying.times[turn] for turn in late)
+    later = replace(
+        held,
+        id=tying.new_id(),
+        sources=tuple(late),
+        valid_from=again,
+        metadata=noted(held, {SAID: again.isoformat()}),
+    )
+    return [replace(held, sources=tuple(turn for turn in held.sources if turn not in late)), later]
+
+
+def _later(relation: Relation, at: datetime, times: Mapping[str, datetime]) -> list[str]:
+    return [turn for turn in relation.sources if turn in times and times[turn] > at]
+
+
+def _met(
+    same: Sequence[Relation], bond: Bond, target: str, at: datetime, times: Mapping[str, datetime]
+) -> Relation | None:
     """The relation that a bond tells of: the one that held when it was said, or that followed."""
     ordered = sorted(same, key=lambda r: (said_at(r), r.recorded_at, r.id))
     beside = [r for r in ordered if r.target == target or (bond.single and mined(r).get(SINGLE))]
     before, after = [r for r in beside if said_at(r) <= at], [r for r in beside if said_at(r) > at]
     if bond.ended:  # another may hold by then
         before = [r for r in before if r.target == target]
+    if before and before[-1].target != target and _later(before[-1], at, times):
+        after = []  # which was said again in between
     for relation in (*before[-1:], *after[:1]):
         end = _own_end(relation)
         if relation.target == target and (end is None or (end >= at and not bond.ended)):

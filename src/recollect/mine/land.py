@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.mine.bonds import plan_relations
+from recollect.mine.bonds import Tying, plan_relations
 from recollect.mine.entities import Cast, cast
 from recollect.mine.extracted import USER, Bond, Claim, Extraction, Window
 from recollect.mine.resolve import Known, Making, Resolved, resolve, slots_of
@@ -304,7 +304,10 @@ def _relations(
             metadata={MINED: {SAID: said(bond).isoformat()}},
         )
 
-    changed = plan_relations(ends, stored.values(), said, new)
+    often = [turn for relation in stored.values() if len(relation.sources) > 1 for turn in relation.sources]
+    times = {turn.id: turn.at for turn in view.get(Turn, often)} if often else {}
+    tying = Tying(said=said, new=new, new_id=work.new_id, times={**times, **at})
+    changed = plan_relations(ends, stored.values(), tying)
     guards: list[Change] = [
         ExpectOnly("relation", where, frozenset(relation.id for relation in found))
         for where, found in zip(wheres, known, strict=True)
