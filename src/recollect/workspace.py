@@ -48,7 +48,7 @@ class Searched:
             return None
         return (
             f"Recall goes by words only: the memory is now searched by model {active.model}, not "
-            f"{space.model}. Restart with RECOLLECT_EMBEDDER={active.model}, or run "
+            f"{space.model}. Restart with RECOLLECT_EMBEDDER={active.embedder}, or run "
             f"`recollect rebuild vectors --model {space.model}`."
         )
 

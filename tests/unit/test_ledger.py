@@ -136,3 +136,12 @@ def test_what_a_goal_cannot_be(derek: ScopedMemory, memory: Memory) -> None:
         derek.complete_goal(goal.id, "won")
     assert derek.goals(None) == [goal]
     assert memory.scope("ann").goals() == [theirs]
+
+
+@pytest.mark.parametrize("switch", ["enabled", "auto_mine"])
+@pytest.mark.parametrize("value", ["false", "maybe", 0])
+def test_a_switch_is_on_or_off(derek: ScopedMemory, switch: str, value: object) -> None:
+    with pytest.raises(Invalid, match=switch):
+        derek.update_settings(**{switch: value})
+    derek.update_settings(**{switch: False})
+    assert derek.update_settings(**{switch: None}).values == {}

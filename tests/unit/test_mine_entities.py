@@ -178,12 +178,34 @@ def test_two_that_are_one_and_apart_again(derek: ScopedMemory) -> None:
     assert derek.list("entity", name="Anna")[0].aliases == ()  # type: ignore[attr-defined]
 
 
+def test_apart_again_each_has_what_it_had(derek: ScopedMemory) -> None:
+    say(derek, "My sister Anna plays chess. My friend Annie lives in Oslo.")
+    derek.mine()
+
+    def known() -> set[tuple[str, str]]:
+        return {(name, event.content) for name in ("Anna", "Annie") for event in derek.timeline(name)}
+
+    before = known()
+    derek.merge("Annie", into="Anna")
+    assert known() != before
+    derek.split("Anna", "Annie")
+    assert known() == before
+
+
 def test_a_full_name_is_the_same_person(derek: ScopedMemory) -> None:
     say(derek, "My sister Anna plays chess.")
     say(derek, "My sister Anna Keller lives in Berlin.", conversation="b")
     derek.mine()
     assert len([e for e in derek.list("entity") if "Anna" in e.name]) == 1  # type: ignore[attr-defined]
     assert len(facts(derek)) >= 2
+
+
+def test_who_tells_their_name_is_found_by_it_and_no_namesake_is(derek: ScopedMemory) -> None:
+    say(derek, "My name is Marta.", "I live in Lyon.", "My friend Marta plays chess.")
+    derek.mine()
+    assert any("Lyon" in event.content for event in derek.timeline("user"))
+    named = [e for e in derek.list("entity") if "Marta" in (e.name, *e.aliases)]  # type: ignore[attr-defined]
+    assert {e.name for e in named} == {"user", "Marta"}  # type: ignore[attr-defined]
 
 
 def test_what_cannot_be_merged_or_split(derek: ScopedMemory) -> None:

@@ -1,5 +1,6 @@
 """recollect recall, list, conversations, show, timeline, stats."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -8,9 +9,19 @@ import typer
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.model.recollection import Hit, Recollection
-from recollect.model.records import BY_KIND, MEMORY_KINDS, SEARCHABLE, Conversation, Record, Turn
+from recollect.model.records import (
+    BY_KIND,
+    MEMORY_KINDS,
+    SEARCHABLE,
+    Conversation,
+    Entity,
+    Record,
+    Relation,
+    Turn,
+)
 from recollect.model.shapes import shapes, to_json
 from recollect.recall.techniques import TECHNIQUES
+from recollect.scoped import ScopedMemory
 
 app = typer.Typer()
 
@@ -128,10 +139,11 @@ def list_(
         where["superseded_by"] = None
     with here.stored() as mine:
         found = mine.list(kind, limit=limit, after=after, oldest_first=oldest_first, **where)
+        names = _names(mine, found)
     following = found[-1].id if len(found) == limit else None
     here.answer(
         {"items": [to_json(record) for record in found], "next": following},
-        lambda: _tell_list(here, kind, found, following),
+        lambda: _tell_list(here, kind, found, following, names),
     )
 
 
@@ -148,8 +160,17 @@ def _where(here: Here, kind: str) -> dict[str, Any]:
     return where
 
 
-def _tell_list(here: Here, kind: str, found: list[Record], following: str | None) -> None:
-    output.cards((_record_labels(record), _text(record)) for record in found)
+def _names(mine: ScopedMemory, found: list[Record]) -> dict[str, str]:
+    """What those are called that relations hold between."""
+    ends = {id for r in found if isinstance(r, Relation) for id in (r.source, r.target)}
+    entities = (mine.get(id) for id in sorted(ends))
+    return {entity.id: entity.name for entity in entities if isinstance(entity, Entity)}
+
+
+def _tell_list(
+    here: Here, kind: str, found: list[Record], following: str | None, names: dict[str, str]
+) -> None:
+    output.cards((_record_labels(record), _text(record, names)) for record in found)
     if not found:
         here.note(f"There is no {kind} here.")
     elif following:
@@ -169,10 +190,16 @@ def _when(record: Record) -> datetime | None:
     return next((getattr(record, name) for name in names if hasattr(record, name)), None)
 
 
-def _text(record: Record) -> str:
+def _text(record: Record, names: Mapping[str, str]) -> str:
     """What a record says, whatever its kind."""
-    names = ("content", "description", "name", "title", "summary", "tool", "operation", "type")
-    return next((str(text) for name in names if (text := getattr(record, name, None))), "")
+    match record:
+        case Relation():
+            return " ".join((names.get(record.source, "?"), record.type, names.get(record.target, "?")))
+        case Entity() if record.description:
+            return f"{record.name}: {record.description}"
+        case _:
+            said = ("content", "description", "name", "title", "summary", "tool", "operation", "type")
+            return next((str(text) for name in said if (text := getattr(record, name, None))), "")
 
 
 @command(app, "recollect conversations --channel work", "recollect show march-15")

@@ -312,7 +312,8 @@ def _mining(found: Mapping[str, Any]) -> Iterator[Check]:
         yield Check("mining", "warn", reason, "Put that right, or run `recollect mine` to try now.")
     if not found["problems"]:
         waiting = found["waiting"]
-        yield Check("mining", "ok", f"{waiting:,} conversations wait" if waiting else "nothing waits")
+        wait = "1 conversation waits" if waiting == 1 else f"{waiting:,} conversations wait"
+        yield Check("mining", "ok", wait if waiting else "nothing waits")
 
 
 def _vectors(store: Store, configured: Space | None) -> Iterator[Check]:
@@ -337,7 +338,7 @@ def _vectors(store: Store, configured: Space | None) -> Iterator[Check]:
             "warn",
             f"{active.model} is searched, but {configured.model} is configured: recall goes by words only",
             f"Run `recollect rebuild vectors --model {configured.model}`, "
-            f"or set RECOLLECT_EMBEDDER={active.model}.",
+            f"or set RECOLLECT_EMBEDDER={active.embedder}.",
         )
 
 

@@ -90,9 +90,11 @@ def match(mention: Mention, entity: Entity) -> float:
     name, aliases = folded(entity.name), {folded(alias) for alias in entity.aliases}
     if said == name:
         return EXACT
+    if USER in (said, name):  # a namesake that the user speaks of is somebody else
+        return 0.0
     if said in aliases or name in {folded(alias) for alias in mention.aliases}:
         return ALIAS
-    if mention.type == entity.type == "person" and USER not in (said, name):
+    if mention.type == entity.type == "person":
         for known in (name, *aliases):
             short, long = sorted((said, known), key=len)
             if " " not in short and long.startswith(f"{short} "):

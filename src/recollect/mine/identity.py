@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from recollect.errors import Invalid
 from recollect.limits import check_given
@@ -13,6 +14,9 @@ from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation
 from recollect.record.memories import entity_id, indexed
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace, rereading
+
+MERGED = "merged"
+"""Where the metadata of an entity keeps what came with those that were taken for it."""
 
 
 @rereading
@@ -40,6 +44,7 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
             **kept.metadata,
             ALIASES: scores,
             APART: [n for n in kept.metadata.get(APART, ()) if n not in apart],
+            MERGED: {**kept.metadata.get(MERGED, {}), folded(gone.name): _brought(work, gone, kept)},
         },
     )
     changes = _moved(_about(work, gone), gone, kept.id)
@@ -65,30 +70,52 @@ def split(work: Workspace, name: str, alias: str) -> Entity:
         )
     left = [known for known in one.aliases if folded(known) != folded(alias)]
     scores = {n: score for n, score in one.metadata.get(ALIASES, {}).items() if folded(n) != folded(alias)}
+    merged = dict(one.metadata.get(MERGED, {}))
+    brought = merged.pop(folded(alias), {"ids": [], "shared": [], "description": ""})
     turns = {turn.id: turn.content for turn in work.store.get(Turn, one.sources)}
-    theirs = [id for id in one.sources if _calls(turns.get(id, ""), alias, [one.name, *left])]
+    theirs = [
+        id
+        for id in one.sources
+        if id in brought["ids"] or _calls(turns.get(id, ""), alias, [one.name, *left])
+    ]
+    apart = [*one.metadata.get(APART, ()), folded(alias)]
     rest = replace(
         one,
         aliases=tuple(left),
-        sources=tuple(id for id in one.sources if id not in theirs),
-        metadata={**one.metadata, ALIASES: scores, APART: [*one.metadata.get(APART, ()), folded(alias)]},
+        description="" if brought["description"] == one.description else one.description,
+        sources=tuple(id for id in one.sources if id not in theirs or id in brought["shared"]),
+        metadata={**one.metadata, ALIASES: scores, APART: apart, MERGED: merged},
     )
     known, other = _called(work, one, alias)
     apart = dict.fromkeys((*other.metadata.get(APART, ()), *map(folded, (one.name, *left))))
     other = replace(
         other,
+        description=other.description or brought["description"],
         sources=tuple(dict.fromkeys((*other.sources, *theirs))),
         metadata={**other.metadata, APART: list(apart)},
     )
-    moved = [m for m in _about(work, one) if _calls(m.content, alias, [one.name, *left])]
+    moved = [
+        m for m in _about(work, one) if m.id in brought["ids"] or _calls(m.content, alias, [one.name, *left])
+    ]
     changes: list[Change] = [Expect("entity", other.id, known)]
     changes += _moved(moved, one, other.id)
-    relations = [r for r in _relations(work, one) if theirs and {*r.sources} <= {*theirs}]
+    own = {*theirs} - {*brought["shared"]}
+    relations = [r for r in _relations(work, one) if r.id in brought["ids"] or (own and {*r.sources} <= own)]
     changes += _redirected(work, relations, one.id, other.id)
     other = _keyed(work, other)
     changes.append(Put(other, None if known else indexed(work, other)))
     _stored(work, changes, one, rest)
     return other
+
+
+def _brought(work: Workspace, gone: Entity, kept: Entity) -> dict[str, Any]:
+    """What comes with an entity that is taken for another, so that it can go with it again."""
+    known = [*_about(work, gone), *_relations(work, gone)]
+    return {
+        "ids": [*(record.id for record in known), *gone.sources],
+        "shared": [id for id in gone.sources if id in kept.sources],
+        "description": gone.description,
+    }
 
 
 def _called(work: Workspace, one: Entity, alias: str) -> tuple[Entity | None, Entity]:

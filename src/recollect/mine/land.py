@@ -1,5 +1,6 @@
 """From what a window gave to what is stored: who is meant, what is new, and what it changes."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -7,7 +8,7 @@ from typing import Any
 
 from recollect.mine.bonds import Tying, plan_relations
 from recollect.mine.entities import Cast, cast
-from recollect.mine.extracted import USER, Bond, Claim, Extraction, Window
+from recollect.mine.extracted import USER, Bond, Claim, Extraction, Mention, Window
 from recollect.mine.resolve import Known, Making, Resolved, resolve, slots_of
 from recollect.mine.slots import rewords
 from recollect.mine.versions import SAID
@@ -31,6 +32,8 @@ from recollect.text.chunk import spans
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
 
+OTHERS = 0.5
+"""How much of a mined memory's salience one has that is about somebody else than the user."""
 NEAREST = 3
 """How many of the memories most like a claim are looked at."""
 
@@ -64,7 +67,7 @@ def plan_landing(
     at = {turn.id: turn.at for turn in window.turns}
     secret = view.secret()
     claims = _remembered(view, secret, extraction.claims)
-    people, met = _cast(work, view, secret, extraction, claims)
+    people, met = _cast(work, view, secret, extraction, claims, min(at.values(), default=work.clock.now()))
     known = _known(work, view, claims, vectors)
     making = _making(work, extraction, people, at, _said_before(view, known) | at)
     resolved = resolve(claims, known, making)
@@ -145,10 +148,15 @@ def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> Memory
 
 
 def _cast(
-    work: Workspace, view: UserView, secret: bytes, extraction: Extraction, claims: Sequence[Claim]
+    work: Workspace,
+    view: UserView,
+    secret: bytes,
+    extraction: Extraction,
+    claims: Sequence[Claim],
+    seen: datetime,
 ) -> tuple[Cast, list[Entity]]:
     """Everybody and everything that is named, found by any of their names; and as they were."""
-    mentions = extraction.mentions
+    mentions = (*extraction.mentions, *_own_names(claims))
     names = [name for claim in claims for name in (claim.subject, *claim.about)]
     names += [name for bond in extraction.bonds for name in (bond.source, bond.target)]
     names = [name for name in dict.fromkeys(names) if folded(name)]
@@ -172,12 +180,23 @@ def _cast(
             id=entity_id(secret, name, work.scope.channel if entity_id(secret, name) in foreign else None),
             name=name,
             type=person,
-            first_seen=work.clock.now(),
+            first_seen=seen,
             channel=work.scope.channel,
             salience=work.settings.mined_salience,
         )
 
     return cast(mentions, names, known, new, key, work.settings.same_name), known
+
+
+def _own_names(claims: Sequence[Claim]) -> list[Mention]:
+    """What the user is called, which is theirs alone."""
+    told = [c for c in claims if (c.subject, c.attribute) == (USER, "name") and c.value and not c.denies]
+    written = [re.search(re.escape(c.value), c.content, re.IGNORECASE) for c in told]
+    names = [found.group() if found else c.value for c, found in zip(told, written, strict=True)]
+    return [
+        Mention(name=USER, type="person", turns=c.turns, aliases=(name,))
+        for c, name in zip(told, names, strict=True)
+    ]
 
 
 def _entities(work: Workspace, people: Cast, stored: Mapping[str, Entity]) -> list[Change]:
@@ -227,7 +246,7 @@ def _making(
             channel=work.scope.channel,
             agent=work.scope.agent,
             confidence=levels[claim.certainty],
-            salience=work.settings.mined_salience,
+            salience=work.settings.mined_salience * (1 if claim.subject in (USER, "") else OTHERS),
             tense=claim.tense,
             origin=extraction.way,
             slot=slot,

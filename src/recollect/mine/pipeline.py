@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, cast
 
 from recollect.errors import Conflict, ModelError, NotFound, SettingsError
@@ -20,13 +20,11 @@ from recollect.mine.shown import nearest
 from recollect.mine.windows import Span, retry_after, spans
 from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.mined import Mined
-from recollect.model.records import AuditEntry, Conversation, Role, Turn
+from recollect.model.records import NEVER, AuditEntry, Conversation, Role, Turn
 from recollect.workspace import Workspace, rereading
 
 log = logging.getLogger("recollect.mine")
 
-NEVER = datetime.max.replace(tzinfo=UTC)
-"""When the background mines again what somebody has undone."""
 BEFORE = 4
 """How many turns before a window are shown with it."""
 LONGEST_RETRY = timedelta(days=1)

@@ -7,13 +7,16 @@ for it, an entity's is made from its name, every other id is a UUIDv7.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, ClassVar, cast
 
 from recollect.model.scope import GLOBAL
 
 Json = Mapping[str, Any]
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+"""When the background mines again what somebody has undone."""
 
 
 class Role(StrEnum):

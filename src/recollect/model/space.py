@@ -25,6 +25,11 @@ class Space:
     dimensions: int
     unrelated: float = 0.0
 
+    @property
+    def embedder(self) -> str:
+        """What RECOLLECT_EMBEDDER is set to for it, if it is no address and no directory."""
+        return "hashing" if self.model.startswith("hashing-") else self.model
+
     def similarity(self, cosine: N) -> N:
         """A cosine of this space, or many, on the common scale: 0 unrelated, 1 the same."""
         return (cosine - self.unrelated) / (1.0 - self.unrelated)

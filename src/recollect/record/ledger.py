@@ -35,6 +35,9 @@ from recollect.workspace import Workspace, rereading
 
 R = TypeVar("R", bound=Record)
 
+_SWITCHES = {"enabled", "auto_mine"}
+"""What a user can switch on and off; other settings are for the caller to make sense of."""
+
 
 def record_tool(
     work: Workspace,
@@ -197,6 +200,9 @@ def user_settings(work: Workspace) -> UserSettings:
 
 @rereading
 def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSettings:
+    for switch in _SWITCHES & values.keys():
+        if values[switch] is not None:
+            check_flag(switch, values[switch])
     stored = _only(work, UserSettings)
     old = stored or user_settings(work)
     new = replace(old, values=_merged(old.values, values), updated_at=work.clock.now())

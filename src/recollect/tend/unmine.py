@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from recollect.errors import NotFound
 from recollect.limits import check_given
-from recollect.mine.pipeline import NEVER
 from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
+    NEVER,
     AuditEntry,
     Closet,
     Conversation,

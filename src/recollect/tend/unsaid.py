@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.mine.entities import ALIASES, APART, keys_of
+from recollect.mine.identity import MERGED
 from recollect.model.changes import Change, Expect, Put
 from recollect.model.records import MEMORY_TYPES, Entity, Record, Turn, searchable_text
 from recollect.record.memories import indexed
@@ -55,6 +56,9 @@ def _traits(entity: Entity, aliases: Collection[str], text: str) -> dict[str, An
     for name, value in entity.metadata.items():
         if name == ALIASES:
             kept[name] = {alias: score for alias, score in value.items() if alias in aliases}
+        elif name == MERGED:  # what was told of those may be gone
+            known = {folded(alias) for alias in aliases}
+            kept[name] = {n: {**came, "description": ""} for n, came in value.items() if n in known}
         elif name == APART or not isinstance(value, str) or folded(value) in text:
             kept[name] = value
     return kept

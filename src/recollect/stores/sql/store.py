@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, text, true, update
+from sqlalchemy import Connection, delete, func, or_, select, text, true, update
 
 from recollect.errors import StoreCorrupt
-from recollect.model.records import SEARCHABLE
+from recollect.model.records import NEVER, SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import only_reads
@@ -195,7 +195,9 @@ _UNSCRUBBED = select(schema.erasures).where(schema.erasures.c.erased > schema.er
 def _mining(connection: Connection) -> dict[str, Any]:
     """How many conversations are not mined to their end, and why mining failed, how often."""
     table = schema.conversations
-    waiting = select(func.count()).select_from(table).where(schema.unmined)
+    held = encode_time(NEVER)
+    asked = or_(table.c.mining_after.is_(None), table.c.mining_after < held)
+    waiting = select(func.count()).select_from(table).where(schema.unmined, asked)
     failed = (
         select(table.c.mining_problem, func.count())
         .where(schema.unmined, table.c.mining_problem.is_not(None))
