@@ -67,6 +67,14 @@ def test_what_holds_now_is_told_though_nothing_found_it(memory: Memory, clock: M
     assert all(hit.valid_to for hit in found.hits if "green" in hit.content)
 
 
+def test_a_question_about_oneself_is_answered_by_what_is_said_of_oneself(derek: ScopedMemory) -> None:
+    say(derek, "My friend Carla works at Amazon.")
+    say(derek, "I work at Stripe as a designer of forms.", conversation="b")
+    derek.mine()
+    assert "Stripe" in derek.recall("Where do I work?").hits[0].content
+    assert "Amazon" in derek.recall("Where does Carla work?").hits[0].content
+
+
 def test_as_of_a_time_nothing_has_ended_since(moved: ScopedMemory, clock: ManualClock) -> None:
     clock.advance(days=-20)
     then = clock.now()

@@ -1,17 +1,23 @@
 """What mining knows of the hits: a fact and the turn that says it are one piece of evidence, and a turn that
 says what no longer holds is told as what held then."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recollect.model.recollection import Hit
-from recollect.model.records import TENSE_WEIGHT, Fact, Record, Tense, Turn
+from recollect.model.records import TENSE_WEIGHT, Fact, Record, Tense, Turn, mined
 from recollect.ports.store import UserView
 from recollect.recall.question import Asked
 from recollect.text.analyse import query_terms, terms
 
 COVERED = 0.6
 """The part of a turn's words that a fact must have for the turn to say nothing more."""
+SOMEBODY_ELSE = 0.8
+"""How much a turn counts that tells of others, for a question about oneself."""
+OF_USER = "user"
+"""How mining names the user."""
+_OF_ONESELF = re.compile(r"\b(?:do|did|am|was|have|had|can|could|should|will|would) i\b", re.IGNORECASE)
 STEPS = 3
 """How many versions on are looked at."""
 
@@ -60,10 +66,13 @@ def overtaken(view: UserView, hits: Sequence[Hit], asked: Asked, wanted: int) ->
     if not turns or asked.filter.as_of or asked.filter.known_at:
         return list(hits)
     facts = view.get(Fact, list(view.linking("sources", turns)))
-    if not any(fact.superseded_by for fact in facts):
+    words, own = {*query_terms(asked.query)}, _OF_ONESELF.search(asked.query) is not None
+    if not facts or not (own or any(fact.superseded_by for fact in facts)):
         return list(hits)
-    words = {*query_terms(asked.query)}
-    told = [_told(hit, _nearest(hit.id, facts, words)) for hit in hits]
+    nearest = {hit.id: _nearest(hit.id, facts, words) for hit in hits}
+    if own:
+        hits = [_of_others(hit, nearest[hit.id]) for hit in hits]
+    told = [_told(hit, nearest[hit.id]) for hit in hits]
     ended = {hit.id: fact for hit, fact in told if fact is not None}
     heads = _in_force(view, ended, asked)
     known = {hit.id for hit, _ in told} | {id for hit, _ in told for id in hit.sources}
@@ -92,6 +101,12 @@ def _nearest(turn: str, facts: Iterable[Fact], words: Collection[str]) -> Fact |
         return 2 * len(told.intersection(words)) / (len(told) + len(words) or 1), fact.superseded_by is None
 
     return max((fact for fact in facts if turn in fact.sources), key=likeness, default=None)
+
+
+def _of_others(hit: Hit, fact: Fact | None) -> Hit:
+    """A hit for a question about oneself, which counts less where it tells of somebody else."""
+    subject: object = mined(fact).get("subject") if fact is not None else None
+    return hit if subject in (None, "", OF_USER) else replace(hit, score=hit.score * SOMEBODY_ELSE)
 
 
 def _told(hit: Hit, fact: Fact | None) -> tuple[Hit, Fact | None]:
