@@ -41,12 +41,36 @@ plays = _marker(
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
     r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? "
     r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
-    r"|\byou(?:'re| are| will be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ i(?:'m| am|'ll be| will be)\b"
+    r"|\byou(?:'re| are| will be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ i(?:'m| am|'ll be| will be) "
+    r"(?!\w+ing\b)"
     r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|"
     r"in a)\b",
 )
+plays_on = _marker(
+    "d&d|my character|role|pretend|practi|interview|play|act |in character|you are|you're|you will be|"
+    "i'll be|i will be|i'm |i am ",
+    r"\bd&d\b|\bmy character(?:'s)? \w+|\brole-?\s?play(?:ing)?\b|\blet's (?:pretend|play)\b|"
+    r"\bpretend(?: that| like)? (?:i|we|my|our)\b|\bin character\b|\bmock interview\b|"
+    r"\b(?:let me|i want to|help me) practi[sc]e\b|\bi(?:'ll| will)? "
+    r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
+    r"|\byou(?:'re| are| will be|'ll be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ "
+    r"i(?:'m| am|'ll be| will be) (?!\w+ing\b)"
+    r"|\b(?:act|pretend|answer|respond|talk|speak)\b[^.!?]{2,60}(?:[.,;!]| and) "
+    r"i(?:'m| am|'ll be| will be) (?:the|your)\b"
+    r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b",
+)
+"""The speaker plays somebody, so what they say next is played as well."""
 ends_play = _marker(
-    "character|stop|end |reality",
+    "character|stop|end |reality|by the way|btw|anyway|note|topic|question|back to|unrelated|for real|"
+    "in real|seriously|serious now|move on|was fun|for playing|something else",
+    r"\b(?:by the way|btw)\b|^(?:ok(?:ay)?|so|well|right)?[,. ]*anyways?\b|"
+    r"\bon (?:another|a (?:different|serious|real)) note\b|"
+    r"^(?:ok(?:ay)?[,. ]+)?(?:a |now )?(?:new|another|different|change of|quick) (?:topic|subject|question)\b|"
+    r"\bchang(?:e|ing) the (?:topic|subject)\b|"
+    r"^(?:ok(?:ay)?[,. ]+)?(?:now )?back to (?:my|the|our|work|real)\b|\bunrelated\b|\bfor real(?: now)?\b|"
+    r"\bin (?:real|actual) (?:life|fact)\b|^(?:ok(?:ay)?[,. ]+)?(?:but )?seriously\b|\bserious now\b|"
+    r"\blet's move on\b|\bsomething else\b|"
+    r"\bthat was fun\b|\b(?:thanks|thank you) for (?:playing|the (?:role|game|practi[sc]e))|"
     r"\b(?:out of character|stop (?:the )?(?:role-?\s?play|pretending)|end (?:of )?(?:the )?"
     r"(?:scene|role-?\s?play)|back to reality)\b",
 )

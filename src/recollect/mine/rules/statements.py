@@ -123,16 +123,25 @@ def statements(told: Told) -> Iterator[Sentence]:
 
 def plays(text: str) -> bool:
     """Whether a turn begins a play in which nobody speaks for themselves."""
-    return m.plays(text[:TEXT_LIMIT])
+    return m.plays(_straight(text[:TEXT_LIMIT]))
+
+
+def plays_on(text: str) -> bool:
+    """Whether the speaker goes on playing somebody in the turns that follow."""
+    return m.plays_on(_straight(text[:TEXT_LIMIT]))
 
 
 def stops_playing(text: str) -> bool:
-    return m.ends_play(text[:TEXT_LIMIT])
+    return m.ends_play(_straight(text[:TEXT_LIMIT]))
 
 
 def _typed(text: str) -> str:
     """What was typed rather than pasted."""
-    return own_words(_PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'"))
+    return own_words(_straight(_PRIVATE.sub("", text[:TEXT_LIMIT])))
+
+
+def _straight(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'")
 
 
 def _masked(text: str) -> tuple[str, tuple[str, ...]]:
