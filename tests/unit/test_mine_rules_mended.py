@@ -72,3 +72,71 @@ def test_whom_the_user_plays_goes_on_for_a_while() -> None:
     assert contents(*played) == []
     assert contents(*played, "I live in Oslo") == ["The user lives in Oslo."]
     assert contents(*played[:2], "By the way, I live in Oslo") == ["The user lives in Oslo."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fwd: Hi all, I am moving to Tokyo and my new number is 12345. Cheers, Bob",
+        "FW: Hello, I am leaving the company. When you deploy, run the tests, then push. Best, Ann",
+        "Hello team, I am on leave until May and my deputy is Lars. Kind regards, Tina Berg",
+        "Re: the flat\nI live in Rome and I have two cats.",
+        "I'm learning Python... just kidding",
+        "I own a yacht. Haha, only joking!",
+        "Lol yeah sure, I'm totally a morning person",
+        "Yeah right, I definitely love cardio",
+        "I hate football, said my brother",
+        "I am the best cook in town, my uncle claims.",
+        "We broke up",
+        "We split up in March",
+        "I stopped last year",
+        "I'm supposed to be a vegan but I cheat",
+        "I'm meant to be on a diet",
+        "I got the job",
+        "I like the second option better",
+        "I live for the weekends",
+        "I live for dancing",
+        "I have a meeting at 3",
+        "I have another call soon",
+    ],
+)
+def test_it_says_nothing_of_the_user(said: str) -> None:
+    assert mined(said).claims == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        ("My favorite color is green. Wait, no, blue.", ["The user's favorite color is blue."]),
+        ("My favourite cheese is brie. No, gouda!", ["The user's favourite cheese is gouda."]),
+        ("My name isn't Bob, it's Rob", ["The user's name is Rob."]),
+        ("My budget is not 900, but 1,200.", ["The user's budget is 1,200."]),
+        ("My dog isn't old but barks a lot", ["The user's dog isn't old."]),
+        (
+            "I left Stripe for Plaid",
+            [
+                "The user left Stripe for Plaid.",
+                "The user no longer works at Stripe.",
+                "The user works at Plaid.",
+            ],
+        ),
+        (
+            "I left Stripe to join Plaid",
+            [..., "The user no longer works at Stripe.", "The user works at Plaid."],
+        ),
+        ("I own a house in Nice and rent one in Paris", ["The user owns a house in Nice."]),
+        ("Neither my wife nor I like cats", ["The user does not like cats."]),
+        ("Neither my brother nor I can swim", []),
+        ("I run a bakery here", ["The user runs a bakery."]),
+        (
+            "I used to drink coffee every day but I quit in April",
+            ["The user used to drink coffee every day."],
+        ),
+        ("I live in Rome. Cheers!", ["The user lives in Rome."]),
+        ("I have a meeting every Monday at 9", ["The user has a meeting every Monday at 9."]),
+    ],
+)
+def test_it_says_the_right_thing(said: str, facts: list[object]) -> None:
+    found = contents(said)
+    assert len(found) == len(facts)
+    assert all(wanted in (..., one) for one, wanted in zip(found, facts, strict=True))

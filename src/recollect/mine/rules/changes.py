@@ -18,6 +18,8 @@ class Change(NamedTuple):
     predicate: str
     """What is so now, in the third person: lives in Porto."""
     facet: Facet
+    then: tuple["Change", ...] = ()
+    """What is so besides."""
 
 
 _MOVE = re.compile(
@@ -37,6 +39,7 @@ _OLD_JOB = re.compile(
     r")?(?:(?:at|for|with|from) "
     r")?(?P<where>[A-Z].*)"
 )
+_FOR_ANOTHER = re.compile(r" (?:for|to (?:join|work (?:at|for)|go to|start at)) (?=[A-Z])")
 _A_JOB = (re.compile(r"\b(?:job|position|role|hired)\b"), re.compile(r"\b(?:job|position|role|offer)\b"))
 _OWN_THING = re.compile(r"(?:my|our) (?:old |beloved |trusty )*(?P<what>[a-z][\w -]{1,40}?)$")
 _STATUS = re.compile(r"(?P<status>married|divorced|engaged|separated)\b(?: to (?P<whom>[A-Z]\w+))?")
@@ -91,10 +94,17 @@ def _wedded(found: re.Match[str]) -> Change:
 
 def _left(said: Said, rest: str, known: Container[str]) -> Change | None:
     found = _OLD_JOB.match(rest)
-    where = name_at_start(found["where"]) if found else ""
+    old, new = (
+        _FOR_ANOTHER.split(found["where"], maxsplit=1) if found and _FOR_ANOTHER.search(rest) else ("", "")
+    )
+    where = name_at_start(old or (found["where"] if found else ""))
+    then = name_at_start(new)
+    if then.split(" ")[0].lower() in lx.PLACES:
+        return None
     if not where or where in known or (said.verb == "leave" and where.split(" ")[0].lower() in lx.PLACES):
         return None
-    return Change(f"no longer works at {where}", employer(where, left=True))
+    now = (Change(f"works at {then}", employer(then)),) if then else ()
+    return Change(f"no longer works at {where}", employer(where, left=True), now)
 
 
 def _sold(_said: Said, rest: str, _known: Container[str]) -> Change | None:

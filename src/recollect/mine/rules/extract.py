@@ -7,6 +7,7 @@ from recollect.mine.rules.found import Found
 from recollect.mine.rules.grammar import Person
 from recollect.mine.rules.hearing import hear
 from recollect.mine.rules.howto import WORKED, answered_steps, own_steps
+from recollect.mine.rules.pasted import is_mail
 from recollect.mine.rules.people import Circle
 from recollect.mine.rules.statements import plays, plays_on, read, statements, stops_playing
 from recollect.mine.rules.telling import Teller
@@ -64,7 +65,7 @@ class _Listener:
         told = read(text)
         for claim in feedback(told, turn.id, teller.who.subject, answered):
             self.found.claim(claim)
-        if steps := own_steps(text, turn.id, teller.who.inside):
+        if not is_mail(text) and (steps := own_steps(text, turn.id, teller.who.inside)):
             self.found.claim(steps)
         for sentence in statements(told):
             for clause in sentence.clauses:

@@ -85,13 +85,15 @@ def _changed(teller: Teller, event: Event, clause: Clause, sentence: Sentence) -
     only_named = Facet(named=named, named_type=kind)
     teller.finish(replace(happened, certainty=certainty), only_named, clause, sentence)
     state = Claim(
-        content=f"{teller.who.subject} {change.predicate}",
+        content="",
         turns=(teller.turn,),
         subject=teller.subject,
         since=dated.since,
         certainty="uncertain" if certainty == "uncertain" else "implied",
     )
-    teller.finish(state, change.facet, clause, sentence)
+    for one in (change, *change.then):
+        told = replace(state, content=f"{teller.who.subject} {one.predicate}")
+        teller.finish(told, one.facet, clause, sentence)
     if change.facet.attribute == "home":
         _left(teller, state, said)
 
