@@ -140,3 +140,29 @@ def test_it_says_the_right_thing(said: str, facts: list[object]) -> None:
     found = contents(said)
     assert len(found) == len(facts)
     assert all(wanted in (..., one) for one, wanted in zip(found, facts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (("Ania told me to answer the mail", "I answered"), "Ania, mail"),
+        (
+            (
+                "Can you help me plan a trip to Lisbon?",
+                ("assistant", "Sure! Lisbon is great in spring."),
+                "We want a hotel near the river, and the hotel should have a pool",
+            ),
+            "Hotel, Lisbon, pool",
+        ),
+    ],
+)
+def test_a_topic_is_titled_by_names_and_nouns_and_is_the_users_where_nobody_is_central(
+    said: tuple[str | tuple[str, str], ...], title: str
+) -> None:
+    (topic,) = mined(*said).topics
+    assert (topic.title, topic.subject) == (title, "user")
+
+
+def test_a_topic_belongs_to_whom_it_names_most() -> None:
+    (topic,) = mined("My sister Ines moved to Porto", "Ines loves Porto").topics
+    assert topic.subject == "Ines"
