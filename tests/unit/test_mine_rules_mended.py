@@ -3,6 +3,7 @@
 import pytest
 
 from recollect.mine.extracted import Claim
+from recollect.model.records import Tense
 from tests.unit.mine_samples import contents, mined
 
 
@@ -152,7 +153,7 @@ def test_it_says_the_right_thing(said: str, facts: list[object]) -> None:
                 ("assistant", "Sure! Lisbon is great in spring."),
                 "We want a hotel near the river, and the hotel should have a pool",
             ),
-            "Hotel, Lisbon, pool",
+            "Lisbon, hotel, pool",
         ),
     ],
 )
@@ -166,3 +167,80 @@ def test_a_topic_is_titled_by_names_and_nouns_and_is_the_users_where_nobody_is_c
 def test_a_topic_belongs_to_whom_it_names_most() -> None:
     (topic,) = mined("My sister Ines moved to Porto", "Ines loves Porto").topics
     assert topic.subject == "Ines"
+
+
+def state(*said: str) -> list[tuple[str, str, bool]]:
+    """What is so now, as attribute, value and whether it is denied."""
+    found = [claim for claim in mined(*said).claims if claim.attribute and claim.tense is Tense.CURRENT]
+    return [(claim.attribute, claim.value, claim.denies) for claim in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known", "met"),
+    [
+        (
+            "I work as a data engineer at Otto",
+            "I quit my job at Otto",
+            ("employer", "otto", False),
+            ("employer", "otto", True),
+        ),
+        (
+            "I'm a nurse at Helios",
+            "I left Helios for Ameos",
+            ("employer", "helios", False),
+            ("employer", "ameos", False),
+        ),
+        (
+            "Lukas is my boyfriend",
+            "Lukas and I broke up",
+            ("partner", "lukas", False),
+            ("partner", "lukas", True),
+        ),
+        (
+            "My girlfriend Mia is funny",
+            "I broke up with Mia",
+            ("partner", "mia", False),
+            ("partner", "mia", True),
+        ),
+        (
+            "My manager is Henrik",
+            "My new manager is Petra",
+            ("manager", "henrik", False),
+            ("manager", "petra", False),
+        ),
+        ("My rent is 1,100", "my rent went up to 1,200", ("rent", "1,100", False), ("rent", "1,200", False)),
+        (
+            "My salary is 60k",
+            "My salary has been raised to 70k",
+            ("salary", "60k", False),
+            ("salary", "70k", False),
+        ),
+        ("I drive a Skoda", "I sold my Skoda", ("has", "skoda", False), ("has", "skoda", True)),
+        (
+            "I'm vegetarian",
+            "I eat meat again",
+            ("diet", "vegetarian", False),
+            ("diet", "vegetarian", True),
+        ),
+        ("I'm vegan", "I'm eating cheese again", ("diet", "vegan", False), ("diet", "vegan", True)),
+        ("I love coffee", "I quit coffee", ("likes", "coffee", False), ("likes", "coffee", True)),
+        ("I drink tea", "I stopped drinking tea", ("drinks", "tea", False), ("drinks", "tea", True)),
+    ],
+)
+def test_what_changed_meets_what_was_known(
+    before: str, after: str, known: tuple[str, str, bool], met: tuple[str, str, bool]
+) -> None:
+    assert known in state(before)
+    assert met in state(before, after)
+    assert met in state(after)
+
+
+def test_a_correction_names_its_thing_in_other_words() -> None:
+    told = ("My budget for the flat is 1,200", "Actually, the flat budget is 1,350 euros, not 1,200")
+    assert contents(*told) == ["The user's budget for the flat is 1,350 euros."]
+
+
+@pytest.mark.parametrize("said", ["I stopped at Aldi", "I lost my Mum in May", "I lost my temper"])
+def test_what_ends_nothing_denies_nothing(said: str) -> None:
+    assert not any(denied for _, _, denied in state(said))
+    assert mined(said).bonds == ()

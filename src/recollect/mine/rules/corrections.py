@@ -47,6 +47,9 @@ def _counted(new: str) -> re.Pattern[str] | None:
 _IS_SO = re.compile(
     r"(?P<what>(?:my|our) favou?rite [\w' -]{2,40}? (?:is|are) )[\w' -]{1,40}$", re.IGNORECASE
 )
+_OF_A_THING = re.compile(
+    r"(?:the|my|our) (?:[\w-]+ ){0,3}?(?P<head>[\w-]+) (?:is|are|was) (?=.+\bnot )", re.IGNORECASE
+)
 _BARE = re.compile(r"(?:the )?[\w'-]{2,30}(?: [\w'-]{2,30})?")
 
 
@@ -67,6 +70,9 @@ def _named_anew(new: str, told: Iterable[str]) -> Corrected | None:
 
 def corrected(text: str, told: Iterable[str]) -> Corrected | None:
     """The last clause in which the new value has its place, with it; None without such a place."""
+    whole = _OF_A_THING.match(text)
+    if whole and any(whole["head"].lower() in clause.lower() for clause in told):
+        text = text[whole.end() :]
     found = _NEW.match(text.strip(" .!"))
     if found is None:
         return None
