@@ -5,19 +5,23 @@ as one, that meets what was known before.
 """
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules.being import being
 from recollect.mine.rules.grammar import Said, retold
+from recollect.mine.rules.people import Acquaintance
 from recollect.mine.rules.values import TAIL, Facet, employer, name_at_start, place, value
+from recollect.mine.rules.wordlist import listed
 
 
 class Change(NamedTuple):
     predicate: str
     """What is so now, in the third person: lives in Porto."""
     facet: Facet
+    then: tuple["Change", ...] = ()
+    """What is so besides."""
 
 
 _MOVE = re.compile(
@@ -37,17 +41,27 @@ _OLD_JOB = re.compile(
     r")?(?:(?:at|for|with|from) "
     r")?(?P<where>[A-Z].*)"
 )
+_FOR_ANOTHER = re.compile(r" (?:for|to (?:join|work (?:at|for)|go to|start at)) (?=[A-Z])")
+_DRINKS = listed("coffee caffeine tea alcohol beer wine soda cola booze")
+_SMOKED = listed("cigarettes tobacco weed cannabis")
+_EATEN = listed("sugar meat dairy gluten chocolate sweets bread fish cheese")
+_CONSUMED = re.compile(
+    rf"(?:(?:drinking|eating|smoking) )?(?P<what>{'|'.join(sorted(_DRINKS | _SMOKED | _EATEN))})$",
+    re.IGNORECASE,
+)
 _A_JOB = (re.compile(r"\b(?:job|position|role|hired)\b"), re.compile(r"\b(?:job|position|role|offer)\b"))
-_OWN_THING = re.compile(r"(?:my|our) (?:old |beloved |trusty )*(?P<what>[a-z][\w -]{1,40}?)$")
+_NO_THINGS = lx.KIN | lx.PEOPLE | listed("mind temper way voice appetite patience balance interest faith")
+_OWN_THING = re.compile(r"(?:my|our) (?:old |beloved |trusty )*(?P<what>[A-Za-z][\w -]{1,40}?)$")
 _STATUS = re.compile(r"(?P<status>married|divorced|engaged|separated)\b(?: to (?P<whom>[A-Z]\w+))?")
 _PARTED = re.compile(
-    r"up (?:.{1,60} )?with (?:my (?:girlfriend|boyfriend|partner|fiancée?|ex),? )?(?P<whom>[A-Z]\w+)\b"
+    r"up (?:.{1,60} )?with (?:my (?:girlfriend|boyfriend|partner|fiancée?|ex|wife|husband|"
+    r"spouse),? )?(?P<whom>[A-Z]\w+)\b"
 )
 _TURNED = re.compile(r"(?P<age>\d{1,3}|twenty|thirty|forty|fifty|sixty|seventy|eighty)$")
 _DIET = re.compile(rf"(?:back to )?(?:\w+ly )?(?P<diet>{'|'.join(sorted(lx.DIETS))})$")
 
 
-def change_of(said: Said, known: Container[str]) -> Change | None:
+def change_of(said: Said, known: Mapping[str, Acquaintance]) -> Change | None:
     """What follows from what somebody says they did; `known` are the names of people."""
     if (
         said.negated
@@ -62,7 +76,7 @@ def change_of(said: Said, known: Container[str]) -> Change | None:
     return find(said, rest.strip(" .,!"), known) if find else None
 
 
-def _moved(_said: Said, rest: str, _known: Container[str]) -> Change | None:
+def _moved(_said: Said, rest: str, _known: Mapping[str, Acquaintance]) -> Change | None:
     found = _MOVE.match(rest)
     if found is None:
         return None
@@ -71,7 +85,7 @@ def _moved(_said: Said, rest: str, _known: Container[str]) -> Change | None:
     return Change(f"lives in {retold(where)}", facet) if facet.named else None
 
 
-def _joined(said: Said, rest: str, _known: Container[str]) -> Change | None:
+def _joined(said: Said, rest: str, _known: Mapping[str, Acquaintance]) -> Change | None:
     if said.verb == "join":
         where = name_at_start(rest)
     elif said.verb in ("get", "land", "accept") and not _A_JOB[said.verb == "accept"].search(rest):
@@ -89,30 +103,55 @@ def _wedded(found: re.Match[str]) -> Change:
     return Change(f"is {found['status']}{whom}", Facet("marital status", found["status"], True))
 
 
-def _left(said: Said, rest: str, known: Container[str]) -> Change | None:
+def _left(said: Said, rest: str, known: Mapping[str, Acquaintance]) -> Change | None:
     found = _OLD_JOB.match(rest)
-    where = name_at_start(found["where"]) if found else ""
+    old, new = (
+        _FOR_ANOTHER.split(found["where"], maxsplit=1) if found and _FOR_ANOTHER.search(rest) else ("", "")
+    )
+    where = name_at_start(old or (found["where"] if found else ""))
+    then = name_at_start(new)
+    if then.split(" ")[0].lower() in lx.PLACES:
+        return None
     if not where or where in known or (said.verb == "leave" and where.split(" ")[0].lower() in lx.PLACES):
         return None
-    return Change(f"no longer works at {where}", employer(where, left=True))
+    now = (Change(f"works at {then}", employer(then)),) if then else ()
+    return Change(f"no longer works at {where}", employer(where, left=True), now)
 
 
-def _sold(_said: Said, rest: str, _known: Container[str]) -> Change | None:
-    found = _OWN_THING.match(rest)
+def _given_up(said: Said, rest: str, known: Mapping[str, Acquaintance]) -> Change | None:
+    """Who quit coffee may like it still, and yet that they love it is no longer all that is to be said."""
+    if (said.verb == "quit" or rest.startswith("working ")) and (change := _left(said, rest, known)):
+        return change
+    found = _CONSUMED.match(rest)
     if found is None:
+        return None
+    what = found["what"].lower()
+    verb = "drink" if what in _DRINKS else "smoke" if what in _SMOKED else "eat"
+    denied = Facet(f"{verb}s", what, denies=True)
+    given_up = Facet("likes", what, denies=True, preference=True)
+    return Change(f"no longer {verb}s {what}", denied, (Change(f"has given up {what}", given_up),))
+
+
+def _sold(_said: Said, rest: str, _known: Mapping[str, Acquaintance]) -> Change | None:
+    found = _OWN_THING.match(rest)
+    if found is None or found["what"].lower().rsplit(" ", maxsplit=1)[-1] in _NO_THINGS:
         return None
     return Change(f"no longer has their {found['what']}", Facet("has", value(found["what"]), denies=True))
 
 
-def _parted(_said: Said, rest: str, _known: Container[str]) -> Change | None:
+def _parted(_said: Said, rest: str, known: Mapping[str, Acquaintance]) -> Change | None:
     found = _PARTED.match(rest)
     if found is None:
         return None
-    facet = Facet("partner", found["whom"].lower(), denies=True, named=found["whom"], named_type="person")
+    whom = found["whom"]
+    kin = known[whom].kin if whom in known else ""
+    attribute = kin if kin and kin not in lx.PARTNERS else "partner"
+    facet = Facet(attribute, whom.lower(), True, True, named=whom, named_type="person")
+    facet = facet._replace(bond=kin, ended=True)
     return Change(f"is no longer with {found['whom']}", facet)
 
 
-def _became(said: Said, rest: str, _known: Container[str]) -> Change | None:
+def _became(said: Said, rest: str, _known: Mapping[str, Acquaintance]) -> Change | None:
     if found := _TURNED.match(rest):
         return Change(f"is {found['age']} years old", Facet("age", found["age"].lower(), True))
     if found := _DIET.match(rest):
@@ -123,14 +162,15 @@ def _became(said: Said, rest: str, _known: Container[str]) -> Change | None:
     return Change(f"is {retold(rest)}", facet) if facet.attribute else None
 
 
-def _retired(_said: Said, _rest: str, _known: Container[str]) -> Change:
+def _retired(_said: Said, _rest: str, _known: Mapping[str, Acquaintance]) -> Change:
     return Change("is retired", Facet("retired", "retired", True))
 
 
-_VERBS: tuple[tuple[str, Callable[[Said, str, Container[str]], Change | None]], ...] = (
+_VERBS: tuple[tuple[str, Callable[[Said, str, Mapping[str, Acquaintance]], Change | None]], ...] = (
     ("move relocate emigrate settle", _moved),
     ("join start get land accept begin", _joined),
-    ("leave quit resign", _left),
+    ("leave resign", _left),
+    ("quit stop", _given_up),
     ("sell lose scrap", _sold),
     ("break split", _parted),
     ("become turn go", _became),

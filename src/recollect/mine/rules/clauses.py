@@ -42,13 +42,15 @@ _WITH = re.compile(
     r"(?P<before>(?:^|\b[Ss]o |\b[Aa]nd |, ))(?P<who>(?:[Mm]y|[Oo]ur) [a-z-]+(?: [A-Z][\w-]+)?|"
     r"[A-Z][a-z]+) and I (?=[a-z])"
 )
+_NEITHER = re.compile(r"[Nn]either [^,.]{2,40}? nor I (?P<verb>[a-z]+)\b(?= )")
 _ME_AND = re.compile(r"^[Mm]e and ((?:my|our) [a-z-]+(?: [A-Z][\w-]+)?|[A-Z][a-z]+) (?=[a-z])")
 _ELLIPTIC = re.compile(r"(?:(?:[Jj]ust|[Ff]inally|[Rr]ecently|[Aa]lready) )?([A-Za-z]+) ")
 _SURELY_VERBS = listed(
     "hate love like want need have live own prefer enjoy teach speak went bought got made took"
 )
 _AFTER_VERB = re.compile(
-    r" (?:an?|the|my|our|in|at|on|for|to|with|as|about|it|them|up|out|into|from|some|\d+|two|three)\b"
+    r" (?:an?|the|my|our|in|at|on|for|to|with|as|about|it|them|up|out|into|from|some|\d+|two|three|one|"
+    r"another|mine)\b"
 )
 _PRESENT = listed(
     "want need love like hate live work have would was wear play speak teach own drive study go run"
@@ -88,7 +90,7 @@ _TRIM = re.compile(
     r"though|ugh|right|"
     r"actually|honestly|thanks|which|just me|if)\b.*| by the way| lol| haha| though| anyway| ugh| pls| "
     r"please| basically|"
-    r" too| either| as well| :\)| :D| ;\))+$",
+    r" too|(?<!over)(?<!around)(?<!near)(?<!from)(?<!in)(?<!out) here| either| as well| :\)| :D| ;\))+$",
     re.IGNORECASE,
 )
 
@@ -99,6 +101,8 @@ def turned(sentence: str) -> str:
         sentence = _ME_AND.sub(r"\1 and I ", sentence)
     if " and I " in sentence:
         sentence = _together(sentence)
+    if (neither := _NEITHER.match(sentence)) and neither["verb"] in BASE:
+        sentence = f"I don't {sentence[neither.start('verb') :]}"
     found = _TIME_FIRST.match(sentence)
     if found is None:
         return sentence

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from recollect.mine.rules.lexicon import NOT_NAMES
+from recollect.mine.rules.markers import COMMANDS
+from recollect.mine.rules.verbs import is_verb
 
 _AMOUNT = (
     r"(?:[$€£]\s?\d[\d,.]*\d|[$€£]\s?\d)(?:k\b| ?(?:million|thousand)\b)?|\b\d[\d,.]* ?(?:euros?|dollars?|"
@@ -42,20 +44,43 @@ def _counted(new: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?:{_NUMBER}) {found['noun']}\b", re.IGNORECASE) if found else None
 
 
+_IS_SO = re.compile(
+    r"(?P<what>(?:my|our) favou?rite [\w' -]{2,40}? (?:is|are) )[\w' -]{1,40}$", re.IGNORECASE
+)
+_OF_A_THING = re.compile(
+    r"(?:the|my|our) (?:[\w-]+ ){0,3}?(?P<head>[\w-]+) (?:is|are|was) (?=.+\bnot )", re.IGNORECASE
+)
+_BARE = re.compile(r"(?:the )?[\w'-]{2,30}(?: [\w'-]{2,30})?")
+
+
 class Corrected(NamedTuple):
     clause: str
     """What was said before."""
     corrected: str
 
 
+def _named_anew(new: str, told: Iterable[str]) -> Corrected | None:
+    """Of "My favourite colour is green. No, blue.": what was said last is of another kind of thing."""
+    last = next(reversed(list(told)), "")
+    is_so = _IS_SO.match(last)
+    if is_so is None or not _BARE.fullmatch(new) or new.lower() in NOT_NAMES | COMMANDS or is_verb(new):
+        return None
+    return Corrected(last, f"{is_so['what']}{new}")
+
+
 def corrected(text: str, told: Iterable[str]) -> Corrected | None:
     """The last clause in which the new value has its place, with it; None without such a place."""
+    whole = _OF_A_THING.match(text)
+    if whole and any(whole["head"].lower() in clause.lower() for clause in told):
+        text = text[whole.end() :]
     found = _NEW.match(text.strip(" .!"))
     if found is None:
         return None
     new = re.sub(r"^(?:on|in|at|for) ", "", found["new"].strip())
     old = found["old"] or found["older"]
     kind = next((kind for kind in _KINDS if kind.fullmatch(f"x {new}", 2)), None) or _counted(new)
+    if kind is None and not old:
+        return _named_anew(new, told)
     if kind is None or (kind.pattern == _NAME and new.lower() in NOT_NAMES):
         return None
     for clause in reversed(list(told)):

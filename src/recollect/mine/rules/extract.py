@@ -7,13 +7,17 @@ from recollect.mine.rules.found import Found
 from recollect.mine.rules.grammar import Person
 from recollect.mine.rules.hearing import hear
 from recollect.mine.rules.howto import WORKED, answered_steps, own_steps
+from recollect.mine.rules.pasted import is_mail
 from recollect.mine.rules.people import Circle
-from recollect.mine.rules.statements import plays, read, statements, stops_playing
+from recollect.mine.rules.statements import plays, plays_on, read, statements, stops_playing
 from recollect.mine.rules.telling import Teller
 from recollect.mine.rules.topics import topics
 from recollect.mine.rules.when import zone_of
 from recollect.mine.speakers import speakers, spoken
 from recollect.model.records import Role, Turn
+
+_PLAYED = 4
+"""How many turns of the user's a play lasts, with the one that begins it, if nothing is said of its end."""
 
 
 def extract(window: Window) -> Extraction:
@@ -42,7 +46,7 @@ class _Listener:
         self.found = Found()
         self._known = known
         self._tellers: dict[str, Teller] = {}
-        self._playing = False
+        self._playing = 0
         self._last: Turn | None = None
 
     def hear(self, turn: Turn) -> None:
@@ -50,10 +54,7 @@ class _Listener:
         if turn.role is not Role.USER:
             return
         name, text = spoken(turn, self._known)
-        if stops_playing(text):
-            self._playing = False
-        self._playing = self._playing or plays(text)
-        if self._playing:
+        if self._is_played(text):
             return
         teller = self._tellers.get(name)
         if teller is None:
@@ -64,11 +65,22 @@ class _Listener:
         told = read(text)
         for claim in feedback(told, turn.id, teller.who.subject, answered):
             self.found.claim(claim)
-        if steps := own_steps(text, turn.id, teller.who.inside):
+        if not is_mail(text) and (steps := own_steps(text, turn.id, teller.who.inside)):
             self.found.claim(steps)
         for sentence in statements(told):
             for clause in sentence.clauses:
                 hear(teller, clause, sentence)
+
+    def _is_played(self, text: str) -> bool:
+        """Whether a turn belongs to a play. One that tells the assistant whom to play is one turn; one in
+        which the user plays somebody goes on for some, unless they speak of something else."""
+        if stops_playing(text):
+            self._playing = 0
+        if plays_on(text):
+            self._playing = _PLAYED
+            return True
+        self._playing = max(0, self._playing - 1)
+        return self._playing > 0 or plays(text)
 
     def forget(self) -> None:
         """What was found so far explains what follows, and is not to be found again."""

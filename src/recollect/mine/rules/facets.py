@@ -88,7 +88,10 @@ def _home(where: str, said: Said) -> Facet:
 
 def _working(said: Said) -> Facet:
     if (role := _AS.match(said.rest)) and not said.negated:
-        return Facet("job", value(re.split(r" (?:at|for|in) ", role["job"])[0]), True)
+        job, *where = re.split(r" (?:at|for|in) ", role["job"])
+        named = name_at_start(where[0]) if where and f" in {where[0]}" not in role["job"] else ""
+        bond = "WORKS_FOR" if named and said.form != "past" and said.aux not in ("used", "was") else ""
+        return Facet("job", value(job), True, bond=bond, named=named, named_type="organization")
     found = _AT.match(said.rest)
     if found is None or value(found["where"]) in ("home", "night", "nights"):
         return NONE
@@ -110,7 +113,8 @@ def _starting(said: Said) -> Facet:
 def _leaving(said: Said) -> Facet:
     if said.negated:
         return NONE
-    if found := _JOB_AT.match(said.rest):
+    works = said.verb != "stop" or said.rest.startswith("working ")
+    if works and (found := _JOB_AT.match(said.rest)):
         return employer(found["where"], left=True)
     if said.verb == "leave" or (said.verb == "stop" and said.rest.split(" ")[0] not in _GIVEN_UP):
         return NONE

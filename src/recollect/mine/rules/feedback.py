@@ -1,6 +1,7 @@
 """What a user lets the assistant know of its answers: too long, wrong, just right, never do that again."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from recollect.mine.extracted import USER, Claim
@@ -149,7 +150,7 @@ _STOP = re.compile(
 )
 _STANDING = re.compile(
     r"(?:please |can you |could you )*(?:always|from now on,?) (?P<what>(?:use|give|show|cite|include|"
-    r"answer|check|ask|"
+    r"answer|check|ask|sign|mention|explain|end|address|quote|"
     r"add|write|tell|start|reply|call|put)\b[^?]{4,160}?)(?:,? (?:because|since|as|so) .*|, (?=I\b).*)?$",
     _I,
 )
@@ -230,13 +231,20 @@ _WITHOUT = re.compile(
     r"ditch|ease up on|go easy on) (?:the |all the |all these |all that )?(?P<thing>.+))",
     _I,
 )
+_AND_ALWAYS = re.compile(
+    r"[,;]? (?:and|but) (?=(?:please |also |instead )?(?:always|never|don't|do not)\b)|"
+    r"[,;] (?=(?:always|never|don't|do not)\b)",
+    _I,
+)
+_BUT = re.compile(r",? (?:but|instead) (?=\w)", _I)
+_LEAD = re.compile(r"(?:when(?:ever)? you|if you|every time you|for|in|on)\b[^,.]{2,80}, ", _I)
 _SPLIT_NOT = re.compile(r"wants the assistant to (?:not|never|don't|do not) (?=\w)")
 
 
 def feedback(told: Told, turn: str, user: str, answered: bool) -> list[Claim]:
     """Lessons about answers. What is only said of the answer before counts where there was one."""
     found: list[Claim] = []
-    for sentence in told.sentences[:_SENTENCES]:
+    for sentence in _pieces(told.sentences[:_SENTENCES]):
         if len(sentence) > LENGTH_LIMIT:
             continue
         low = sentence.lower()
@@ -260,6 +268,18 @@ def feedback(told: Told, turn: str, user: str, answered: bool) -> list[Claim]:
                 )
             )
     return found
+
+
+def _pieces(sentences: list[str]) -> Iterator[str]:
+    """Each wish by itself: what is never wanted, and what always is, after what they are wanted for."""
+    for sentence in sentences:
+        wishes = _AND_ALWAYS.split(sentence)
+        if len(wishes) == 1 and _DONT.match(sentence):
+            wishes = _BUT.split(sentence)
+        lead = _LEAD.match(sentence) if len(wishes) > 1 else None
+        yield wishes[0]
+        for wish in wishes[1:]:
+            yield f"{lead.group()}{wish}" if lead else wish
 
 
 def _wished(sentence: str, user: str) -> tuple[str, str, str] | None:

@@ -28,6 +28,8 @@ WORKED = re.compile(
     r"\bfrom now on\b|\bthat was it\b",
     _I,
 )
+_FORBIDS = re.compile(r"\b(?:never|not|avoid|without)\b|n't\b", _I)
+"""Cut at commas, such an answer may say the opposite."""
 FAILED = re.compile(
     r"\b(?:still|again) (?:fails?|failing|broken|doesn't work|not working|the same error|getting)\b|"
     r"\b(?:didn't|doesn't|does not|"
@@ -38,7 +40,7 @@ FAILED = re.compile(
 
 def own_steps(text: str, turn: str, owner: str) -> Claim | None:
     """Steps that the user lays down: "For the release: bump the version first, then tag"."""
-    text = text[:TEXT_LIMIT]
+    text = text[:TEXT_LIMIT].replace("’", "'")
     found = listed_steps(text) or inline_steps(text)
     return _procedure(found.context, list(found.steps), turn, "explicit", owner) if found else None
 
@@ -57,7 +59,7 @@ def answered_steps(
         steps = []
     certainty: Certainty = "implied" if worked else "inferred"
     if len(steps) < 3:
-        if not worked or len(answer) > CONTENT_LIMIT or "?" in answer:
+        if not worked or len(answer) > CONTENT_LIMIT or "?" in answer or _FORBIDS.search(answer):
             return None
         steps = [
             part.strip(" ,.") for part in re.split(r", (?:and )?|(?<=\w) and (?=[a-z]+ )|\. ", answer.strip())

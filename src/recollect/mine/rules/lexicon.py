@@ -35,6 +35,8 @@ ONE_AT_A_TIME = listed(
     "wife husband partner spouse girlfriend boyfriend fiance fiancé fiancee fiancée mother mom mum "
     "father dad boss manager landlord landlady vet dentist therapist"
 )
+PARTNERS = listed("girlfriend boyfriend partner")
+"""From whom one parts by breaking up."""
 RELATION = "|".join(sorted((re.escape(word) for word in KIN | PETS), key=len, reverse=True))
 
 SINGLE = listed(

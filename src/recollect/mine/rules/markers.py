@@ -41,12 +41,36 @@ plays = _marker(
     r"\brole-?\s?play(?:ing)?\b|\bpretend\b|\bact (?:as|like) (?:a|an|if|though|my)\b|\bin character\b"
     r"|\blet's play\b|\b(?:let me|i want to|help me) practi[sc]e\b|\bmock interview\b|\bi(?:'ll| will)? "
     r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
-    r"|\byou(?:'re| are| will be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ i(?:'m| am|'ll be| will be)\b"
+    r"|\byou(?:'re| are| will be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ i(?:'m| am|'ll be| will be) "
+    r"(?!\w+ing\b)"
     r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b|\b(?:be|play) my (?!own)\w+ (?:and|"
     r"in a)\b",
 )
+plays_on = _marker(
+    "d&d|my character|role|pretend|practi|interview|play|act |in character|you are|you're|you will be|"
+    "i'll be|i will be|i'm |i am ",
+    r"\bd&d\b|\bmy character(?:'s)? \w+|\brole-?\s?play(?:ing)?\b|\blet's (?:pretend|play)\b|"
+    r"\bpretend(?: that| like)? (?:i|we|my|our)\b|\bin character\b|\bmock interview\b|"
+    r"\b(?:let me|i want to|help me) practi[sc]e\b|\bi(?:'ll| will)? "
+    r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
+    r"|\byou(?:'re| are| will be|'ll be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ "
+    r"i(?:'m| am|'ll be| will be) (?!\w+ing\b)"
+    r"|\b(?:act|pretend|answer|respond|talk|speak)\b[^.!?]{2,60}(?:[.,;!]| and) "
+    r"i(?:(?:'m| am) (?:the|your)|(?:'ll| will) (?:be|play) (?:the|your|an?))\b"
+    r"|\bi(?:'ll| will) (?:be|play) (?:a|an|the) .{0,40}\bcharacter\b",
+)
+"""The speaker plays somebody, so what they say next is played as well."""
 ends_play = _marker(
-    "character|stop|end |reality",
+    "character|stop|end |reality|by the way|btw|anyway|note|topic|question|back to|unrelated|for real|"
+    "in real|seriously|serious now|move on|was fun|for playing|something else",
+    r"\b(?:by the way|btw)\b|^(?:ok(?:ay)?|so|well|right)?[,. ]*anyways?\b|"
+    r"\bon (?:another|a (?:different|serious|real)) note\b|"
+    r"^(?:ok(?:ay)?[,. ]+)?(?:now )?(?:new|another|different|change of|quick) (?:topic|subject|question)\b|"
+    r"\bchang(?:e|ing) the (?:topic|subject)\b|"
+    r"^(?:ok(?:ay)?[,. ]+)?(?:now )?back to (?:my|the|our|work|real)\b|\bunrelated\b|\bfor real(?: now)?\b|"
+    r"\bin (?:real|actual) (?:life|fact)\b|^(?:ok(?:ay)?[,. ]+)?(?:but )?seriously\b|\bserious now\b|"
+    r"\blet's move on\b|\bsomething else\b|"
+    r"\bthat was fun\b|\b(?:thanks|thank you) for (?:playing|the (?:role|game|practi[sc]e))|"
     r"\b(?:out of character|stop (?:the )?(?:role-?\s?play|pretending)|end (?:of )?(?:the )?"
     r"(?:scene|role-?\s?play)|back to reality)\b",
 )
@@ -154,6 +178,31 @@ REPORTS = re.compile(
     r"shouted|screamed|announced|quipped|was like|is like|according to|argues|suggested|suggests)\b",
     _I,
 )
+SAID_BY = re.compile(
+    r",\s*(?:(?:said|says|told me|claims|claimed|wrote|thinks|insists|goes|announced|texted) (?!i\b|"
+    r"no ?one|nobody)"
+    r"(?:(?:my|our|his|her|their|the|an?) )?\w[^,.!?]{0,40}|(?:(?:my|our|his|her|"
+    r"the) [\w-]+(?: [A-Z]\w+)?|[A-Z]\w+|he|she|"
+    r"they) (?:said|says|tells? me|told (?:me|us)|claims|claimed|wrote|thinks|insists|"
+    r"texted(?: me)?))[.!…\s]*$",
+    _I,
+)
+"""Words of somebody who is named behind them."""
+TAKES_BACK = re.compile(
+    r"(?:(?:ha(?:ha)+|hehe|lol|nah|no|ok|okay|but|sorry|wait|psych)[,.! ]+)*(?:(?:i'm|i am|i was|we're) )?"
+    r"(?:(?:just|only|totally|obviously) )*(?:kidding|joking|jk|j/k|messing with you|pulling your leg|"
+    r"teasing)\b",
+    _I,
+)
+"""What comes before it was not meant."""
+NOT_BUT = re.compile(
+    r"(?P<what>(?:my|our) [\w' -]{2,40}?) (?:isn't|is not|aren't|are not) (?P<old>[^,;.]{1,40}?)[,;]? "
+    r"(?:it's|it is|they're|they are|but(?: rather| it's|(?= an? | (?-i:[A-Z\d€$£])))) (?P<new>"
+    r"(?!(?:not|i|we|my|she|he|the)\b)"
+    r"[\w'€$£](?:[^,;!?]|,(?=\d)){0,40}?)(?=[.!]*$)",
+    _I,
+)
+"""My name isn't Bob, it's Rob."""
 COMMANDS = listed(
     "please make give tell show help write find explain list let use add remove create remind recommend "
     "suggest keep be stop don't do try compare describe provide generate include send set put look "

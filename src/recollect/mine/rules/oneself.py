@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from recollect.mine.extracted import Bond, Claim
+from recollect.mine.extracted import Bond, Certainty, Claim
 from recollect.mine.rules.changes import Change, change_of
 from recollect.mine.rules.clauses import trimmed
 from recollect.mine.rules.facets import facet_of
@@ -13,7 +13,7 @@ from recollect.mine.rules.liking import liked, tastes
 from recollect.mine.rules.statements import Clause, Sentence
 from recollect.mine.rules.telling import Teller
 from recollect.mine.rules.tense import begins, certainty_of, looks_ahead, tense_of
-from recollect.mine.rules.values import NONE, Facet, value
+from recollect.mine.rules.values import NONE, Facet, employer, value
 from recollect.mine.rules.when import When, when
 from recollect.mine.rules.worth import is_vague, is_worth
 from recollect.model.records import Tense
@@ -27,6 +27,11 @@ _LOOSE_THIS = re.compile(
     r"weekend|past|coming|summer|one|on|from|in|at|to|for|with|by|and)\b)"
 )
 """In "I'm reading this new book" it points at nothing."""
+_EATS_AGAIN = re.compile(
+    r"(?:now |also )?(?:is |has )?(?:started )?eat(?:s|ing)? (?:(?P<meat>meat|chicken|beef|pork|steak|fish)|"
+    r"dairy|cheese|eggs|butter)\b.{0,30}\b(?:again|now|these days)\b",
+    re.IGNORECASE,
+)
 _SHORT_OF = frozenset(("almost", "nearly"))
 
 
@@ -65,7 +70,27 @@ def own(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
                 sentence,
             )
         return
+    if facet.attribute == "job" and facet.bond and tense is Tense.CURRENT and not said.negated:
+        _employed(teller, claim, facet, clause, sentence)
+        return
     teller.finish(claim, facet, clause, sentence)
+    if tense is Tense.CURRENT and not said.negated and (ate := _EATS_AGAIN.match(said.predicate)):
+        for diet in ("vegetarian", "vegan") if ate["meat"] else ("vegan",):
+            no_more = replace(claim, content=f"{teller.who.subject} is not {diet}", certainty="implied")
+            teller.finish(no_more, Facet("diet", diet, denies=True), clause, sentence)
+
+
+def _employed(teller: Teller, claim: Claim, facet: Facet, clause: Clause, sentence: Sentence) -> None:
+    """Who leaves Otto is an engineer all the same: the job by itself, and where it is."""
+    teller.finish(claim, employer(facet.named), clause, sentence)
+    article = "an" if facet.value[:1] in "aeio" else "a"
+    content = f"{teller.who.subject} is {article} {facet.value}"
+    job = replace(claim, content=content, since=None, certainty=_implied(claim.certainty))
+    teller.finish(job, Facet("job", facet.value, True), clause, sentence)
+
+
+def _implied(certainty: Certainty) -> Certainty:
+    return "uncertain" if certainty == "uncertain" else "implied"
 
 
 class Event(NamedTuple):
@@ -85,13 +110,15 @@ def _changed(teller: Teller, event: Event, clause: Clause, sentence: Sentence) -
     only_named = Facet(named=named, named_type=kind)
     teller.finish(replace(happened, certainty=certainty), only_named, clause, sentence)
     state = Claim(
-        content=f"{teller.who.subject} {change.predicate}",
+        content="",
         turns=(teller.turn,),
         subject=teller.subject,
         since=dated.since,
-        certainty="uncertain" if certainty == "uncertain" else "implied",
+        certainty=_implied(certainty),
     )
-    teller.finish(state, change.facet, clause, sentence)
+    for one in (change, *change.then):
+        told = replace(state, content=f"{teller.who.subject} {one.predicate}")
+        teller.finish(told, one.facet, clause, sentence)
     if change.facet.attribute == "home":
         _left(teller, state, said)
 

@@ -56,7 +56,8 @@ _HERS = re.compile(r"\b(?:her|his|him|he|she|they)\b")
 _PUT_OFF = re.compile(r"\b(?:moved|postponed|rescheduled|pushed back|brought forward) to\b")
 _THERE = re.compile(r"[Tt]here(?:'s| is| are| was| were|'ll be| will be) ")
 _POINTS = re.compile(
-    r"(?:the (?:survey|model|study|article|book|song|movie|film|character|narrator|paper|text|chart|"
+    r"(?:neither|nor|none|either|both|the (?:survey|model|study|article|book|song|movie|film|character|"
+    r"narrator|paper|text|chart|"
     r"data)\b|never|always|spare|next time|from now|going forward|in future|way|much|too|less|it|up|out|"
     r"off|on|over|that|this|these|those|which|what|who|whoever|you|"
     r"thanks|they|if|any|not|"
@@ -278,15 +279,15 @@ def of_third(teller: Teller, met: p.Acquaintance, predicate: str, clause: Clause
         certainty="uncertain" if clause.doubtful else "explicit",
     )
     teller.finish(claim, facet, clause, sentence)
-    if change:
+    for one in (change, *change.then) if change else ():
         state = replace(
             claim,
-            content=f"{met.phrase} {change.predicate}",
+            content=f"{met.phrase} {one.predicate}",
             tense=Tense.CURRENT,
             since=dated.since,
             certainty="uncertain" if clause.doubtful else "implied",
         )
-        teller.finish(state, _of_whom(met, change.facet), clause, sentence)
+        teller.finish(state, _of_whom(met, one.facet), clause, sentence)
 
 
 def _of_whom(met: p.Acquaintance, facet: Facet) -> Facet:

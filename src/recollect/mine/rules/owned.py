@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from recollect.mine.extracted import Claim
 from recollect.mine.rules import lexicon as lx
 from recollect.mine.rules import people as p
 from recollect.mine.rules.being import of_noun
@@ -32,6 +33,14 @@ _IDLE_NOUN = re.compile(
     r"question)\b",
     re.IGNORECASE,
 )
+_BECAME = re.compile(
+    r"(?:(?:just |recently )?(?:went|rose|increased|dropped|fell|changed|jumped|climbed)|(?:has|have|"
+    r"was|got) "
+    r"(?:just |been )?(?:gone|risen|increased|dropped|fallen|changed|raised|lowered|bumped|cut|moved))"
+    r"(?: up| down)?(?: from \S+)? to (?P<new>[^,;]*\d[^;]{0,30}?)(?: (?:in|on|since|last|this) .*)?$",
+    re.IGNORECASE,
+)
+"""My rent went up to 1,200."""
 
 
 def possessed(teller: Teller, text: str, clause: Clause, sentence: Sentence) -> None:
@@ -96,6 +105,9 @@ def _noun(teller: Teller, noun: str, verb: str, rest: str, clause: Clause, sente
     if facet.attribute and not facet.value and dated.since:
         facet = facet._replace(value=dated.since.astimezone(teller.zone).date().isoformat())
     claim = teller.dated(f"{teller.who.subject}'s {retold(noun)} {dated.text}", tense, dated)
-    teller.finish(
-        replace(claim, certainty="uncertain" if clause.doubtful else "explicit"), facet, clause, sentence
-    )
+    claim = replace(claim, certainty="uncertain" if clause.doubtful else "explicit")
+    teller.finish(claim, facet, clause, sentence)
+    if (new := _BECAME.match(f"{verb} {rest}")) and (now := of_noun(noun, "is", new["new"])).single:
+        content = f"{teller.who.subject}'s {retold(noun)} is {retold(new['new'])}"
+        state = Claim(content=content, turns=(teller.turn,), subject=teller.subject, since=dated.since)
+        teller.finish(state, now, clause, sentence)

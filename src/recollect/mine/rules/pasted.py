@@ -42,6 +42,12 @@ _SIGNS = re.compile(
     r"\w+)?|\w+ yours|respectfully|warmly|xoxo|love|cheers)[,.!]?\s*$|sent from my \w+|-- ?$)",
     _I,
 )
+_FORWARDED = re.compile(r"\s*(?:fwd?|wg|tr)\s?:\s", _I)
+_ANSWERED = re.compile(r"\s*(?:re|aw)\s?:\s", _I)
+_SIGNED_OFF = re.compile(
+    r"[.!?)] +(?i:cheers|best|(?:(?:with )?(?:best|kind|warm) )?(?:regards|wishes)|sincerely|yours(?: "
+    r"\w+)?|love|xoxo|greetings),? +[A-Z][\w'-]+(?: [A-Z][\w'-]*\.?)?[.!]?\s*$"
+)
 _SIGNED_BY = re.compile(r"\s*[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}\s*$")
 _ASCRIBED = re.compile(r".*\s[—–-]{1,2} ?[A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*(?:, \d+)?\.?\s*$")
 _BLANK = re.compile(r"_{3,}|\.{6,}")
@@ -79,8 +85,18 @@ _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _SPACES = re.compile(r"[^\S\n]+")
 
 
+def is_mail(text: str) -> bool:
+    """Whether a turn is a mail that was passed on, or ends as one: "Cheers, Bob"."""
+    if _FORWARDED.match(text):
+        return True
+    ends = _SIGNED_OFF.search(text[-80:]) is not None
+    return ends or (_ANSWERED.match(text) is not None and "\n" in text.strip())
+
+
 def own_words(text: str) -> str:
     """The lines of a turn that its speaker typed."""
+    if is_mail(text):
+        return ""
     if "```" in text:
         text = "".join(text.split("```")[::2])
     lines = text.split("\n")

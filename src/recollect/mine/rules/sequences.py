@@ -1,7 +1,7 @@
 """Steps as people tell them: as a list, as "first…, then…", as what they do whenever they do something."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from recollect.mine.rules.verbs import BASE, S_FORM, is_ing, is_past
@@ -88,7 +88,7 @@ _THE_WAY = re.compile(
     _I,
 )
 _PERSON = re.compile(
-    r"^(?:(?:and|then|so|also|now|next|finally|lastly|afterwards?|always|please|just|never|usually|"
+    r"^(?:(?:and|but|then|so|also|now|next|finally|lastly|afterwards?|always|please|just|usually|"
     r"first(?:ly)?|second(?:ly)"
     r"?|third(?:ly)?|after that|you|i|we|you'll|need to|have to|must|should|"
     r"i've got to|it's|make sure to|be sure to|start by|begin by)\b[, ]*)+",
@@ -98,8 +98,13 @@ _BETWEEN = re.compile(
     r"(?:[.;,]? +(?:and |& )?(?:then|next|after that|afterwards|finally|lastly|last but not least|"
     r"followed by|second(?:ly)?|"
     r"third(?:ly)?)\b(?! (?:day|week|month|year|morning|evening|time|to|coat|layer|one|again)\b),? *|; *| "
-    r"?-> ?| ?→ ?|\. +(?=[A-Za-z])|, (?:and )?| and (?=(?:i |we |you )?[a-z]+(?: |$|[.!])))",
+    r"?-> ?| ?→ ?|\. +(?=[A-Za-z])|,? but (?=\w)|, (?:and )?| and (?=(?:i |we |you )?[a-z']+(?: |$|[.!])))",
     _I,
+)
+_NEGATION = re.compile(r"(?:never|don't|do not|avoid|(?P<bare>not)(?: to)?)\s+", _I)
+_GOES_ON = re.compile(r"[,\s]*(?:and)?[,\s]*")
+_ANEW = re.compile(
+    r"(?:please |also |just )*(?:always|never|don't|do not|not|then|make sure|be sure|i|we|you)\b", _I
 )
 _ORDERED = re.compile(
     r"\b(?:first|firstly|start by|begin by)\b.{3,300}?\b(?:then|next|after that|afterwards|finally|"
@@ -229,20 +234,52 @@ def _steps(text: str) -> tuple[str, ...]:
         maxsplit=1,
         flags=_I,
     )[0]
-    parts = [_PERSON.sub("", part.strip(" ,.!")).strip(" ,.!") for part in _BETWEEN.split(text)]
     joined: list[str] = []
-    for part in parts:
+    for between, told in _parts(text):
+        part = (
+            _NEGATION.sub(_spelled, _PERSON.sub("", told), count=1)
+            if _forbids(told)
+            else _PERSON.sub("", told)
+        )
+        part = part.strip(" ,.!")
         if not part:
             continue
-        if joined and not _is_act(part):
+        if joined and _NEGATION.match(joined[-1]) and _GOES_ON.fullmatch(between) and not _ANEW.match(told):
+            joined[-1] = (
+                f"{joined[-1]}{between}{told}"  # what is forbidden may go on: "never push or tag, and merge"
+            )
+        elif joined and not _is_act(part):
             joined[-1] = f"{joined[-1]}, {part}"  # what is listed within a step
         else:
             joined.append(part)
     return tuple(step for step in joined if len(step) > 2)[:12]
 
 
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """Each part with what stands before it."""
+    between, start = "", 0
+    for found in _BETWEEN.finditer(text):
+        yield between, text[start : found.start()].strip(" ,.!")
+        between, start = found.group(), found.end()
+    yield between, text[start:].strip(" ,.!")
+
+
+def _forbids(told: str) -> bool:
+    return _NEGATION.match(_PERSON.sub("", told)) is not None
+
+
+def _spelled(found: re.Match[str]) -> str:
+    return "do not " if found["bare"] else found.group()
+
+
+def _done(step: str) -> str:
+    """A step without the negation that forbids it."""
+    return _NEGATION.sub("", step, count=1) if _NEGATION.match(step) else step
+
+
 def _is_act(step: str) -> bool:
     """Whether a step begins with what is to be done: a verb that is known, or a word with an object."""
+    step = _done(step)
     word = first_word(step)
     if word in _NOT_STEPS or word in _NO_ACTS:
         return False
@@ -256,7 +293,7 @@ def all_acts(steps: Iterable[str]) -> bool:
 def _is_steps(steps: tuple[str, ...], least: int) -> bool:
     if len(steps) < least or any(len(step) > _STEP_LENGTH for step in steps) or not _is_act(steps[0]):
         return False
-    words = [first_word(step) for step in steps]
+    words = [first_word(_done(step)) for step in steps]
     return not any(word in S_FORM or (is_past(word) and word not in IMPERATIVES) for word in words)
 
 
@@ -271,4 +308,4 @@ def _context(when: str) -> str:
 
 
 def _bare_context(steps: tuple[str, ...]) -> str:
-    return f"to {steps[-1]}"
+    return f"to {next((step for step in reversed(steps) if _done(step) == step), steps[-1])}"

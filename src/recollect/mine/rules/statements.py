@@ -107,7 +107,7 @@ def read(text: str) -> Told:
 
 def statements(told: Told) -> Iterator[Sentence]:
     """The sentences of a turn in which its speaker states something."""
-    for sentence in told.sentences:
+    for sentence, after in zip(told.sentences, (*told.sentences[1:], ""), strict=False):
         if m.plays(sentence) or m.writes(sentence) or m.hands_over(sentence):
             return  # what follows is played, or to be written, or worked on
         if m.SUPPOSES_ALL.match(sentence) and not m.CONCLUDES.search(sentence):
@@ -115,6 +115,8 @@ def statements(told: Told) -> Iterator[Sentence]:
         if (
             not 4 < len(sentence) <= LENGTH_LIMIT
             or is_unmeant(sentence)
+            or m.TAKES_BACK.match(after)
+            or m.SAID_BY.search(sentence)
             or _speaks_of_another(sentence, told.quotes)
         ):
             continue
@@ -123,16 +125,25 @@ def statements(told: Told) -> Iterator[Sentence]:
 
 def plays(text: str) -> bool:
     """Whether a turn begins a play in which nobody speaks for themselves."""
-    return m.plays(text[:TEXT_LIMIT])
+    return m.plays(_straight(text[:TEXT_LIMIT]))
+
+
+def plays_on(text: str) -> bool:
+    """Whether the speaker goes on playing somebody in the turns that follow."""
+    return m.plays_on(_straight(text[:TEXT_LIMIT]))
 
 
 def stops_playing(text: str) -> bool:
-    return m.ends_play(text[:TEXT_LIMIT])
+    return m.ends_play(_straight(text[:TEXT_LIMIT]))
 
 
 def _typed(text: str) -> str:
     """What was typed rather than pasted."""
-    return own_words(_PRIVATE.sub("", text[:TEXT_LIMIT]).replace("’", "'").replace("‘", "'"))
+    return own_words(_straight(_PRIVATE.sub("", text[:TEXT_LIMIT])))
+
+
+def _straight(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'")
 
 
 def _masked(text: str) -> tuple[str, tuple[str, ...]]:
@@ -199,8 +210,8 @@ def _clauses(sentence: str) -> Iterator[Clause]:
 
 
 def _split(sentence: str) -> Iterator[Clause]:
-    corrects = m.CORRECTS.match(sentence)
-    for piece in _whole(JOINT.split(turned(sentence))):
+    corrects = m.CORRECTS.match(sentence) or m.NOT_BUT.match(sentence)
+    for piece in _whole(JOINT.split(turned(m.NOT_BUT.sub(r"\g<what> is \g<new>", sentence)))):
         for part in shared(piece):
             clause = _clause(part.strip(" ,"), corrects is not None)
             if clause is None or is_figure(clause.text):

@@ -15,6 +15,8 @@ from recollect.mine.rules.when import When
 from recollect.model.records import Tense
 
 _TOLD_LIMIT = 20
+_LEFT_FOR = re.compile(r"\b(?:left|leaving|quit) .{2,60} for $")
+"""What follows is where somebody went, not whom they met."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -105,6 +107,8 @@ def introduce(teller: Teller, text: str) -> None:
                 teller.circle.meet(match["kin"], match["which"], "")
     for match in p.THEN_PRONOUN.finditer(text):
         name = match[1] or match[2]
+        if match[2] and _LEFT_FOR.search(text, 0, match.start(2)):
+            continue
         if p.is_name(name) and name not in teller.circle.known:
             teller.circle.meet("", "", name)
 
@@ -117,6 +121,7 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
     if known is not None and known.kin == kin.lower():
         teller.found.mention(name, kind, teller.turn)
         return
+    which = "" if which in ("new ", "current ") else which
     who, single, title = teller.who, kin in lx.ONE_AT_A_TIME and not which, f"{which}{kin}".strip()
     teller.found.mention(name, kind, teller.turn, f"{who.subject}'s {title}.", "" if who.name else title)
     teller.found.bond(
@@ -127,7 +132,7 @@ def relate(teller: Teller, kin: str, which: str, name: str) -> None:
             content=f"{name} is {who.inside}'s {title}.",
             turns=(teller.turn,),
             subject=teller.subject,
-            attribute=title,
+            attribute="partner" if title in lx.PARTNERS else title,
             value=name.lower(),
             single=single,
             about=(name,),

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from recollect.mine.extracted import Mention, Topic
+from recollect.mine.extracted import USER, Mention, Topic
+from recollect.mine.rules.verbs import BASE, ING, PARTICIPLE, is_finite
 from recollect.mine.rules.wordlist import listed
 from recollect.model.records import Role, Turn
 from recollect.text.analyse import REQUEST_WORDS, STOP_WORDS, terms
@@ -18,6 +19,11 @@ _SHORT = 4
 _BACK = 6
 _ALIKE = 0.08
 _TITLE_WORDS = 3
+_LIKELY = 12
+"""Terms of which those of a title are chosen."""
+_NAME, _NOUN, _OTHER = 3.0, 2.0, 0.2
+_CENTRAL = 3
+"""What a topic belongs to is named in one of so many of the user's turns."""
 _IDLE = (
     STOP_WORDS
     | REQUEST_WORDS
@@ -92,27 +98,81 @@ def _topic(
         for term, count in counts.items():
             weights[term] = weights.get(term, 0) + count
             spread[term] = spread.get(term, 0) + 1
-    ids = {turn.id for turn in turns[first : last + 1]}
-    central = max(
-        (mention for mention in mentions if not ids.isdisjoint(mention.turns)),
-        key=lambda mention: len(ids.intersection(mention.turns)),
-        default=None,
-    )
-    ranked = sorted(weights, key=lambda term: (-weights[term] * spread[term], term))[:_TITLE_WORDS]
-    title = ", ".join(_written(ranked, turns[first : last + 1])) or "Conversation"
+    about = turns[first : last + 1]
+    likely = sorted(weights, key=lambda term: (-weights[term] * spread[term], term))[:_LIKELY]
+    kinds = _kinds(likely, about, {part.lower() for mention in mentions for part in mention.name.split()})
+    ranked = sorted(likely, key=lambda term: (-weights[term] * spread[term] * kinds[term], term))
+    telling = [term for term in ranked if kinds[term] >= 1][:_TITLE_WORDS] or ranked[:1]
+    title = ", ".join(_written(telling, about, kinds)) or "Conversation"
     return Topic(
         title=title[0].upper() + title[1:],
         first=turns[first].index,
         last=turns[last].index,
-        subject=central.name if central is not None else "",
+        subject=_central(about, mentions),
     )
 
 
+def _central(turns: Sequence[Turn], mentions: Sequence[Mention]) -> str:
+    """Whom or what most of the turns name; what is about nobody else is about the user."""
+    ids = {turn.id for turn in turns}
+    named = {mention.name: len(ids.intersection(mention.turns)) for mention in mentions}
+    most = max(named, key=lambda name: named[name], default="")
+    users = sum(1 for turn in turns if turn.role is Role.USER)
+    return most if most and named[most] and named[most] * _CENTRAL >= users else USER
+
+
 _WORD = re.compile(r"[^\W_][\w'-]{2,30}")
+_BEFORE = re.compile(r"(?P<last>[\w']+) $")
+_NEXT = re.compile(r" ([a-z]+)")
+_OF_NOUNS = listed(
+    "a an the my our your his her their this these some any no of for with about in at from new old two three"
+)
+_WHO_ACT = listed("i we you they he she who can will would could should did does do don't didn't please")
 
 
-def _written(ranked: list[str], turns: Sequence[Turn]) -> list[str]:
-    """Each term as it was first written; the first word of a turn without its capital."""
+def _kinds(likely: list[str], turns: Sequence[Turn], named: set[str]) -> dict[str, float]:
+    """How telling each term is: names and nouns are, verbs and adverbs say little of what a talk is about."""
+    kinds = dict.fromkeys(likely, 0.0)
+    wanted = {term[:2] for term in likely}
+    known: dict[str, list[str]] = {}
+    for turn in turns:
+        text = _read(turn)
+        for found in _WORD.finditer(text):
+            word = found.group()
+            if word[:2].lower() not in wanted:
+                continue
+            if word not in known:
+                has = terms(word)
+                known[word] = [term for term in likely if term in has]
+            for term in known[word]:
+                if kinds[term] < _NAME:
+                    kinds[term] = max(kinds[term], _kind(word, text, found.start(), named))
+    return kinds
+
+
+def _kind(word: str, text: str, start: int, named: set[str]) -> float:
+    low = word.lower().removesuffix("'s")
+    before = _BEFORE.search(text, max(0, start - 16), start)
+    if low in named or (word[0].isupper() and before is not None):
+        return _NAME
+    after = _NEXT.match(text, start + len(word))
+    if word[0].isupper() and after and is_finite(after[1]) and not _acts(low):
+        return _NAME
+    if before is not None and before["last"].lower() in _OF_NOUNS:
+        return _NOUN
+    done = before is not None and (
+        before["last"].lower() in _WHO_ACT or (before["last"] == "to" and after and after[1] in _OF_NOUNS)
+    )
+    return _OTHER if done or _acts(low) or low.endswith("ly") else 1.0
+
+
+def _acts(low: str) -> bool:
+    """Whether a word is, as far as is known, a form of a verb."""
+    return low in BASE or low in ING or low in PARTICIPLE or is_finite(low)
+
+
+def _written(ranked: list[str], turns: Sequence[Turn], kinds: dict[str, float]) -> list[str]:
+    """Each term as it was first written; the first word of a turn without its capital, unless a name."""
     forms: dict[str, str] = {}
     begins = {term[:2] for term in ranked}
     for turn in turns:
@@ -122,7 +182,8 @@ def _written(ranked: list[str], turns: Sequence[Turn]) -> list[str]:
                 continue
             for term in ranked:
                 if term not in forms and word[:2].lower() == term[:2] and term in terms(word):
-                    forms[term] = word.lower() if found.start() == 0 else word.removesuffix("'s")
+                    first = found.start() == 0 and kinds[term] < _NAME
+                    forms[term] = word.lower() if first else word.removesuffix("'s")
         if len(forms) == len(ranked):
             break
     return [forms.get(term, term) for term in ranked]

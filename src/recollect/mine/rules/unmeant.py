@@ -63,7 +63,10 @@ _ADDS = re.compile(
     _I,
 )
 _BEGINS = re.compile(
-    r"me: |as an? [\w -]{2,30}, i (?:want|need|would like) (?:to|a|an)\b.*\bso (?:that|i)\b|"
+    r"(?:lol|(?:ha)+|hehe|pff+t?|oh|ugh)[,!. ]+(?:(?:yeah|yes|yep|ok)[, ]+)?(?:sure|right|totally)[,!. ]|"
+    r"(?:yeah|yes|sure|right|ok)[, ]+(?:(?:sure|right)[, ]+)?i(?:'m| am| \w+)? (?:so |just )?(?:totally|"
+    r"definitely|absolutely)\b|me: |as an? [\w -]{2,30}, i (?:want|need|would like) (?:to|a|"
+    r"an)\b.*\bso (?:that|i)\b|"
     r"(?:because|as if|like|since) i(?:'m|'ve)? (?:am |have )?(?:so |just |really )?(?:totally|clearly|"
     r"obviously|definitely|certainly|surely|of course|apparently|evidently|have nothing|have all the|"
     r"have so much|need another|needed another)\b|(?:oh |well |ah )?(?:yes|yeah|right|sure|of course|"

@@ -28,7 +28,7 @@ _IDLE_BEING = re.compile(
     r"(?:so |very |really |just |also |not |pretty |quite |a bit |a little |all |still |super |more |too "
     r")*(?:sure|sorry|glad|"
     r"happy|curious|wondering|ready|aware|here|back to|done|fine|ok|okay|good(?! at| with)|well|confused|"
-    r"hoping|open "
+    r"hoping|supposed to be|meant to be|open "
     r"to|able|grateful|"
     r"thankful|impressed|surprised|happy with|all set|set|right|wrong|serious|referring|asking|certain|"
     r"unsure|excited to|"
@@ -55,13 +55,19 @@ _ONGOING = listed(
 _EFFORTS = listed("cut lose quit stop save reduce conceive learn exercise eat drink sleep gain")
 _PERCEIVED = listed("see hear notice find feel remember forget decide tell help let")
 _LIKED_HERE = re.compile(
-    r"the (?:idea|sound|way|suggestion|fact)\b|how |to (?:see|know)\b|the [a-z]+(?: [a-z]+)?$"
+    r"the (?:idea|sound|way|suggestion|fact|first|second|third|fourth|last|former|latter|other|next)\b|how |"
+    r"to (?:see|know)\b|the [a-z]+(?: [a-z]+)?$|(?!.*\bthan\b).*\bbetter$|option \w+\b"
 )
 _IDLE_START = {
     "have": re.compile(
         r"(?:a|some|a few|the same|one|another|no)? ?(?:questions?|idea|feeling|problem|trouble|fun|hard "
         r"time|good "
         r"idea|great time|heard|look|same)\b"
+    ),
+    "get": re.compile(
+        r"the (?:job|offer|part|role|position|idea|point|message|hang|impression|joke|gist)\b(?! (?:at|"
+        r"with|as|"
+        r"in|of|from)\b)"
     ),
     "go": re.compile(r"(?:with|ahead|for the|through the|over)\b"),
     "like": _LIKED_HERE,
@@ -75,6 +81,20 @@ _OF_THIS_TALK = re.compile(
     r"(?:with|by|on|ahead|searching|looking|researching|using|a break|for|from|off|through|over|a (?:closer "
     r")?look|(?:some )?notes|the (?:\w+ )?(?:route|"
     r"option|approach)|your|it|that|these|those|into account)\b",
+    re.IGNORECASE,
+)
+_LEFT_OPEN = listed("quit stop start begin finish leave return")
+_LIVES_FOR = re.compile(r"for (?!\d|now\b|an?\b|two|three|four|five|the (?:past|last|time))", re.IGNORECASE)
+_SOON = re.compile(
+    r"(?:an? |another |some |two |three |the )(?:\w+ )?(?:meeting|call|appointment|class|exam|deadline|"
+    r"interview)s?(?: (?:at|in|around|after|before|soon|later|now|until|from)\b[^,]{0,20})?$",
+    re.IGNORECASE,
+)
+_ONLY_WHEN = re.compile(
+    r"(?:in (?:january|february|march|april|may|june|july|august|september|october|november|december|spring|"
+    r"summer|autumn|fall|winter|(?:19|20)\d\d)|last|this|next|today|yesterday|tomorrow|recently|already|"
+    r"again|"
+    r"early|late|on (?:\w+day|the \d)|\w+day|an? (?:few )?\w+ ago|(?:two|three|four|\d+) \w+ ago)\b",
     re.IGNORECASE,
 )
 _NO_ONE = re.compile(r"^(?:an?|the) (?:\w+ )?ones?\b|^(?:the )?time$", re.IGNORECASE)
@@ -128,6 +148,8 @@ def is_worth(said: Said, dated: bool) -> bool:
         return False
     if said.predicate.endswith((" that", " it", " them", " this")) or _NO_ONE.match(rest):
         return False
+    if _says_too_little(said, dated):
+        return False
     if not rest and not (said.negated or verb in ("smoke", "drink", "drive", "cook", "retire", "graduate")):
         return False
     if aux in ("would", "could", "should", "must"):
@@ -139,6 +161,17 @@ def is_worth(said: Said, dated: bool) -> bool:
     if aux in ("will", "going"):
         return (verb in LIFE and _OF_THIS_TALK.match(rest) is None) or (dated and verb != "do")
     return _plain(said, dated)
+
+
+def _says_too_little(said: Said, dated: bool) -> bool:
+    """What only those know who were there: "I quit in April", "we broke up", "I have a meeting at 3"."""
+    if said.verb in _LEFT_OPEN:
+        return _ONLY_WHEN.match(said.rest) is not None
+    if said.verb in ("break", "split") and said.rest.startswith("up"):
+        return " with " not in said.rest
+    if said.verb == "live" and not said.negated:
+        return _LIVES_FOR.match(said.rest) is not None
+    return said.verb == "have" and not dated and _SOON.match(said.rest) is not None
 
 
 def _wished(said: Said) -> bool:
