@@ -244,3 +244,21 @@ def test_a_correction_names_its_thing_in_other_words() -> None:
 def test_what_ends_nothing_denies_nothing(said: str) -> None:
     assert not any(denied for _, _, denied in state(said))
     assert mined(said).bonds == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I quit my job at Otto, said goodbye and moved to Rome", "The user no longer works at Otto."),
+        ("I started last week at Otto", "The user started last week (2026-04-27 to 2026-05-03) at Otto."),
+        ("Oh right, I live in Rome", "The user lives in Rome."),
+        ("My favourite food is pizza. Sorry, typo", "The user's favourite food is pizza."),
+    ],
+)
+def test_what_only_looks_alike_is_kept(said: str, fact: str) -> None:
+    assert fact in contents(said)
+
+
+@pytest.mark.parametrize("said", ["My son loves role-playing games.", "I like to pretend that I'm fine"])
+def test_who_speaks_of_playing_does_not_play(said: str) -> None:
+    assert "The user lives in Oslo." in contents(said, "I live in Oslo")

@@ -50,6 +50,9 @@ _IS_SO = re.compile(
 _OF_A_THING = re.compile(
     r"(?:the|my|our) (?:[\w-]+ ){0,3}?(?P<head>[\w-]+) (?:is|are|was) (?=.+\bnot )", re.IGNORECASE
 )
+_NO_VALUES = frozenset(
+    ("typo", "mistake", "wrong", "nevermind", "never mind", "autocorrect", "nothing", "really")
+)
 _BARE = re.compile(r"(?:the )?[\w'-]{2,30}(?: [\w'-]{2,30})?")
 
 
@@ -63,7 +66,12 @@ def _named_anew(new: str, told: Iterable[str]) -> Corrected | None:
     """Of "My favourite colour is green. No, blue.": what was said last is of another kind of thing."""
     last = next(reversed(list(told)), "")
     is_so = _IS_SO.match(last)
-    if is_so is None or not _BARE.fullmatch(new) or new.lower() in NOT_NAMES | COMMANDS or is_verb(new):
+    if (
+        is_so is None
+        or not _BARE.fullmatch(new)
+        or new.lower() in NOT_NAMES | COMMANDS | _NO_VALUES
+        or is_verb(new)
+    ):
         return None
     return Corrected(last, f"{is_so['what']}{new}")
 

@@ -232,8 +232,9 @@ _WITHOUT = re.compile(
     _I,
 )
 _AND_ALWAYS = re.compile(
-    r"[,;]? (?:and|but) (?=(?:please |also |instead )?(?:always|never|don't|do not)\b)|"
-    r"[,;] (?=(?:always|never|don't|do not)\b)",
+    r"[,;]? (?:and|but) (?=(?:please |also |instead )?(?:always|never|don't|do not)\b(?! (?:when|in|if|"
+    r"on|at|with|the|an?)\b))|"
+    r"[,;] (?=(?:always|never|don't|do not)\b(?! (?:when|in|if|on|at|with|the|an?)\b))",
     _I,
 )
 _BUT = re.compile(r",? (?:but|instead) (?=\w)", _I)

@@ -49,8 +49,9 @@ plays = _marker(
 plays_on = _marker(
     "d&d|my character|role|pretend|practi|interview|play|act |in character|you are|you're|you will be|"
     "i'll be|i will be|i'm |i am ",
-    r"\bd&d\b|\bmy character(?:'s)? \w+|\brole-?\s?play(?:ing)?\b|\blet's (?:pretend|play)\b|"
-    r"\bpretend(?: that| like)? (?:i|we|my|our)\b|\bin character\b|\bmock interview\b|"
+    r"\bd&d\b|\bmy character(?:'s)? \w+|\brole-?\s?play(?:ing)?\b(?! games?)|\blet's (?:pretend|play)\b|"
+    r"(?:^|[.!?,:] |please |now |so |and |just |you |we )pretend(?: that| like)? (?:i|we|my|our)\b|"
+    r"\bin character\b|\bmock interview\b|"
     r"\b(?:let me|i want to|help me) practi[sc]e\b|\bi(?:'ll| will)? "
     r"play (?:somebody|someone|the (?:role|part|customer)|a character)\b"
     r"|\byou(?:'re| are| will be|'ll be) (?:the|an?|my) [\w -]{2,30}(?:[.,;!]| and)+ "
@@ -179,12 +180,10 @@ REPORTS = re.compile(
     _I,
 )
 SAID_BY = re.compile(
-    r",\s*(?:(?:said|says|told me|claims|claimed|wrote|thinks|insists|goes|announced|texted) (?!i\b|"
-    r"no ?one|nobody)"
-    r"(?:(?:my|our|his|her|their|the|an?) )?\w[^,.!?]{0,40}|(?:(?:my|our|his|her|"
-    r"the) [\w-]+(?: [A-Z]\w+)?|[A-Z]\w+|he|she|"
-    r"they) (?:said|says|tells? me|told (?:me|us)|claims|claimed|wrote|thinks|insists|"
-    r"texted(?: me)?))[.!…\s]*$",
+    r",\s*(?:(?:said|says|told me|claims|claimed|wrote|thinks|insists|goes|announced|texted) "
+    r"(?:(?:my|our|his|her|their|the|an?) \w+|(?-i:[A-Z])\w+)(?: \w+){0,2}|"
+    r"(?:(?:my|our|his|her|the) [\w-]+(?: (?-i:[A-Z])\w+)?|(?-i:[A-Z])\w+|he|she|they) "
+    r"(?:said|says|tells? me|told (?:me|us)|claims|claimed|wrote|thinks|insists|texted(?: me)?))[.!…\s]*$",
     _I,
 )
 """Words of somebody who is named behind them."""

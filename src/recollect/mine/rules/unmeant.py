@@ -63,7 +63,7 @@ _ADDS = re.compile(
     _I,
 )
 _BEGINS = re.compile(
-    r"(?:lol|(?:ha)+|hehe|pff+t?|oh|ugh)[,!. ]+(?:(?:yeah|yes|yep|ok)[, ]+)?(?:sure|right|totally)[,!. ]|"
+    r"(?:lol|(?:ha)+|hehe|pff+t?)[,!. ]+(?:(?:yeah|yes|yep|ok)[, ]+)?(?:sure|right|totally)[,!. ]|"
     r"(?:yeah|yes|sure|right|ok)[, ]+(?:(?:sure|right)[, ]+)?i(?:'m| am| \w+)? (?:so |just )?(?:totally|"
     r"definitely|absolutely)\b|me: |as an? [\w -]{2,30}, i (?:want|need|would like) (?:to|a|"
     r"an)\b.*\bso (?:that|i)\b|"

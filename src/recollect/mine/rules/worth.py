@@ -91,7 +91,8 @@ _SOON = re.compile(
     re.IGNORECASE,
 )
 _ONLY_WHEN = re.compile(
-    r"(?:in (?:january|february|march|april|may|june|july|august|september|october|november|december|spring|"
+    r"(?!.*\b(?:at|for|as|to|with|from|my)\b)(?:in (?:january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|spring|"
     r"summer|autumn|fall|winter|(?:19|20)\d\d)|last|this|next|today|yesterday|tomorrow|recently|already|"
     r"again|"
     r"early|late|on (?:\w+day|the \d)|\w+day|an? (?:few )?\w+ ago|(?:two|three|four|\d+) \w+ ago)\b",
