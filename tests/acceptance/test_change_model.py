@@ -130,7 +130,7 @@ def test_a_process_with_the_old_model_says_what_is_wrong(old: Memory, database: 
     active = old.store.active_space()
     assert active is not None
     assert f"the memory is now searched by model {active.model}" in found.problems[0]
-    assert f"RECOLLECT_EMBEDDER={active.model}" in found.problems[0]
+    assert f"RECOLLECT_EMBEDDER={active.embedder}" in found.problems[0]
     derek.record("user", "The dog is called Rex")  # what it records waits for the new model
     assert state(old) == [(64, True, 1)]
 
