@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Invalid, NotFound, ScopedMemory
+from recollect import Invalid, Memory, NotFound, ScopedMemory
 from recollect.mine.bonds import Tying, plan_relations
 from recollect.mine.entities import ALIAS, ALIASES, APART, EXACT, FIRST_NAME, Cast, cast, keys_of, match
 from recollect.mine.extracted import Bond, Mention, MentionType
@@ -198,6 +198,14 @@ def test_a_full_name_is_the_same_person(derek: ScopedMemory) -> None:
     derek.mine()
     assert len([e for e in derek.list("entity") if "Anna" in e.name]) == 1  # type: ignore[attr-defined]
     assert len(facts(derek)) >= 2
+
+
+def test_who_is_known_is_found(derek: ScopedMemory, memory: Memory) -> None:
+    say(derek, "My sister Anna plays chess.")
+    derek.mine()
+    (anna,) = derek.recall("Who is my sister?", kinds=["entity"]).hits
+    assert anna.content.startswith("Anna")
+    assert memory.store.stats()["rows"]["chunks_waiting_for_a_vector"] == 0
 
 
 def test_who_tells_their_name_is_found_by_it_and_no_namesake_is(derek: ScopedMemory) -> None:

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from recollect.model.mined import USER
 from recollect.model.records import Conversation, Tense, Turn
-
-USER = "user"
-"""The name that stands for the user wherever somebody or something is named."""
 
 Certainty = Literal["explicit", "implied", "inferred", "uncertain"]
 """How it was said: in so many words, by implication, worked out from what was said, or with doubt."""

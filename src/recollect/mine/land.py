@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +27,7 @@ from recollect.model.records import (
 from recollect.model.search import Filter, Search
 from recollect.model.shapes import shapes
 from recollect.ports.store import UserView
-from recollect.record.memories import entity_id, indexed_all, tombstone_digest
+from recollect.record.memories import entity_id, tombstone_digest
 from recollect.text.chunk import spans
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
@@ -48,10 +48,19 @@ _OWN = {
 class Landing:
     """What a window changes, and how much of each there is of it."""
 
-    changes: list[Change] = field(default_factory=list[Change])
-    resolved: Resolved = field(default_factory=Resolved)
-    entities: int = 0
-    relations: int = 0
+    changes: list[Change]
+    resolved: Resolved
+    entities: int
+    relations: int
+    unindexed: list[Entity]
+    """Those of the entities of which something else is searched than before."""
+
+    def indexed(self, chunks: Mapping[str, tuple[Chunk, ...]]) -> list[Change]:
+        """The changes, with what is searched of those entities."""
+        return [
+            Put(c.record, chunks[c.record.id]) if isinstance(c, Put) and c.record.id in chunks else c
+            for c in self.changes
+        ]
 
 
 def embedded(work: Workspace, extraction: Extraction) -> dict[str, Any]:
@@ -73,19 +82,20 @@ def plan_landing(
     resolved = resolve(claims, known, making)
     stored = {m.id: m for versions in known.versions.values() for m in versions}
     stored |= {memory.id: memory for memory in (*known.alike.values(), *known.named.values())}
-    landing = Landing(resolved=resolved)
+    changes: list[Change] = []
     for kind, slots in _by_kind(claims, known.named.values()):
         found = frozenset(m.id for slot in slots for m in known.versions.get((kind, slot), ()))
-        landing.changes.append(ExpectOnly(kind, {"slot": slots, "channel": work.scope.channel}, found))
+        changes.append(ExpectOnly(kind, {"slot": slots, "channel": work.scope.channel}, found))
     memories = list(resolved.memories.values())
     changed = [Expect(m.kind, m.id, stored[m.id]) for m in memories if m.id in stored]
     puts = [Put(m, None if m.id in stored else _chunks(m, vectors)) for m in memories]
     relations, bonds = _relations(work, view, extraction.bonds, people, at)
-    entities = _entities(work, people, {entity.id: entity for entity in met})
-    kinds: list[Change] = sorted((*changed, *puts), key=_kind_of)
-    landing.changes.extend((*kinds, *entities, *relations))
+    before = {entity.id: entity for entity in met}
+    entities, unindexed = _entities(people, before)
+    changes += sorted((*changed, *puts), key=_kind_of)
+    changes += [*entities, *relations]
     count = sum(isinstance(change, Put) for change in entities)
-    return replace(landing, entities=count, relations=bonds)
+    return Landing(changes, resolved, count, bonds, unindexed)
 
 
 def _kind_of(change: Change) -> tuple[bool, str]:
@@ -199,15 +209,12 @@ def _own_names(claims: Sequence[Claim]) -> list[Mention]:
     ]
 
 
-def _entities(work: Workspace, people: Cast, stored: Mapping[str, Entity]) -> list[Change]:
-    """The entities that are new or changed, indexed anew where what is searched of them changed."""
+def _entities(people: Cast, stored: Mapping[str, Entity]) -> tuple[list[Change], list[Entity]]:
+    """The entities that are new or changed, and those of them that are to be indexed anew."""
     changed = [e for e in people.entities.values() if stored.get(e.id) != e]
-    texts = {e.id: searchable_text(e) for e in changed}
-    fresh = [e for e in changed if e.id not in stored or texts[e.id] != searchable_text(stored[e.id])]
-    chunks = dict(zip((e.id for e in fresh), indexed_all(work, fresh), strict=True))
-    puts = [Put(e, chunks.get(e.id)) for e in changed]
+    fresh = [e for e in changed if e.id not in stored or searchable_text(e) != searchable_text(stored[e.id])]
     used = dict.fromkeys((*people.ids.values(), *(e.id for e in changed)))  # nobody forgets them meanwhile
-    return [*(Expect("entity", id, stored.get(id)) for id in used), *puts]
+    return [*(Expect("entity", id, stored.get(id)) for id in used), *(Put(e) for e in changed)], fresh
 
 
 def _said_before(view: UserView, known: Known) -> dict[str, datetime]:

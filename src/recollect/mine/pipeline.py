@@ -21,6 +21,7 @@ from recollect.mine.windows import Span, retry_after, spans
 from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.mined import Mined
 from recollect.model.records import NEVER, AuditEntry, Conversation, Role, Turn
+from recollect.record.memories import indexed_all
 from recollect.workspace import Workspace, rereading
 
 log = logging.getLogger("recollect.mine")
@@ -157,6 +158,8 @@ def _land(
     window = replace(window, turns=tuple(living))
     kept = _of_turns(extraction, living)
     landing = work.store.reading(lambda view: plan_landing(work, view, window, kept, vectors))
+    # Embedded here, not while the store is being read.
+    chunks = dict(zip((e.id for e in landing.unindexed), indexed_all(work, landing.unindexed), strict=True))
     known = work.store.reading(lambda view: read_palace(view, window, kept.topics, kept.mentions))
     closets = plan_closets(window, kept.topics, kept.mentions, known)
     done = replace(
@@ -171,7 +174,7 @@ def _land(
     )
     changes: list[Change] = [Expect("conversation", found[0].id, found[0])]
     changes += [Expect("turn", turn.id, turn) for turn in living]
-    changes += [*landing.changes, *closets]
+    changes += [*landing.indexed(chunks), *closets]
     changes.append(Revise("conversation", found[0].id, {"mined_to": span.stop, **_FRESH}))
     changes.append(Put(_event(work, done)))
     work.apply(*changes)

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+USER = "user"
+"""The name that stands for the user wherever mining names somebody or something."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mined:

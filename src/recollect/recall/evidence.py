@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from recollect.model.mined import USER
 from recollect.model.recollection import Hit
 from recollect.model.records import TENSE_WEIGHT, Fact, Record, Tense, Turn, mined
 from recollect.ports.store import UserView
@@ -15,8 +16,6 @@ COVERED = 0.6
 """The part of a turn's words that a fact must have for the turn to say nothing more."""
 SOMEBODY_ELSE = 0.8
 """How much a turn counts that tells of others, for a question about oneself."""
-OF_USER = "user"
-"""How mining names the user."""
 _OF_ONESELF = re.compile(r"\b(?:do|did|am|was|have|had|can|could|should|will|would) i\b", re.IGNORECASE)
 STEPS = 3
 """How many versions on are looked at."""
@@ -106,7 +105,7 @@ def _nearest(turn: str, facts: Iterable[Fact], words: Collection[str]) -> Fact |
 def _of_others(hit: Hit, fact: Fact | None) -> Hit:
     """A hit for a question about oneself, which counts less where it tells of somebody else."""
     subject: object = mined(fact).get("subject") if fact is not None else None
-    return hit if subject in (None, "", OF_USER) else replace(hit, score=hit.score * SOMEBODY_ELSE)
+    return hit if subject in (None, "", USER) else replace(hit, score=hit.score * SOMEBODY_ELSE)
 
 
 def _told(hit: Hit, fact: Fact | None) -> tuple[Hit, Fact | None]:
