@@ -123,6 +123,7 @@ class AsyncMemory(_Threaded):
         return AsyncScopedMemory(self._inner.scope(user, channel, agent, conversation), self._threads)
 
     tend = _verb(Memory.tend)
+    tending = _stream(Memory.tending)
     flush = _verb(Memory.flush)
     rebuild_vectors = _verb(Memory.rebuild_vectors)
     rebuild_text = _stream(Memory.rebuild_text)

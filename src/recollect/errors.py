@@ -42,6 +42,10 @@ class Conflict(RecollectError):
     """Something else is already stored in that place."""
 
 
+class QuotaExceeded(RecollectError):
+    """The user has as much stored as they may. Forget something, or raise the quota."""
+
+
 class StoreError(RecollectError):
     """The database failed."""
 

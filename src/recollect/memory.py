@@ -11,10 +11,12 @@ from typing import Any, Self
 
 from recollect import settings as settings_module
 from recollect import wiring
-from recollect.errors import RecollectError
+from recollect.errors import Invalid, RecollectError, SettingsError
 from recollect.metering import Meter
 from recollect.model.recollection import Recollection
+from recollect.model.retention import parsed
 from recollect.model.scope import GLOBAL, Scope
+from recollect.policies import Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
@@ -27,7 +29,10 @@ from recollect.record.spending import prices
 from recollect.resting import Resting
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
-from recollect.tend.work import Counted, Outcome, Progress, Tender, rebuild_vectors, run_once
+from recollect.tend.tender import Outcome, Progress, Tender
+from recollect.tend.vectors import Counted, rebuild_vectors
+from recollect.tend.visits import Planned
+from recollect.tend.work import plan, run_once
 from recollect.workspace import Searched, Workspace, log
 
 FLUSH_AT = 256
@@ -50,11 +55,13 @@ class Memory:
     ) -> None:
         configured(settings.techniques)  # what cannot be read is told now, not with each question
         prices(settings.prices)
+        _check_retention(settings)
         self.store = store
         self.embedder = embedder
         self.model = model
         self.reranker = reranker
         self._resting = Resting()
+        self._policies = Policies()
         self._searched = Searched(store.active_space)
         _claim(store, embedder, self._searched)
         self.clock = clock
@@ -128,6 +135,7 @@ class Memory:
             metered_reranker(self.reranker, spend) if self.reranker else None,
             self._resting,
             self.flush,
+            self._policies,
         )
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
@@ -137,6 +145,11 @@ class Memory:
             return run_once(self._tender(progress))
         finally:
             self._meter.write()
+
+    def tending(self) -> Iterator[Planned]:
+        """What `tend` would do for users, and why, without doing it."""
+        self.flush()
+        return plan(self._tender())
 
     def _tender(self, progress: Progress | None = None) -> Tender:
         return Tender(
@@ -243,6 +256,13 @@ class Memory:
                 self.tend()
             except Exception:  # noqa: BLE001 - a thread that dies tends nothing any more
                 log.exception("The background failed and goes on")
+
+
+def _check_retention(settings: Settings) -> None:
+    try:
+        parsed(settings.retention)
+    except Invalid as error:
+        raise SettingsError(f"RECOLLECT_RETENTION: {error}") from None
 
 
 def _claim(store: Store, embedder: Embedder | None, searched: Searched) -> None:

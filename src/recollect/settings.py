@@ -125,6 +125,27 @@ class Settings:
     context_tokens: int = 1500
     """About how many tokens the `<memory_context>` block may have."""
 
+    audit: str = "writes"
+    """What the audit notes: `off`, `writes`, `reads` as well, or `verbose`: also what was asked and found."""
+    audit_days: int = 365
+    """For how many days the audit is kept."""
+    retention: str = ""
+    """The retention policy where it differs from the default, such as "expire=on, ttl_days=30"."""
+    idle_minutes: float = 30.0
+    """A conversation in which nobody has spoken for so long is over."""
+    consolidate_minutes: float = 15.0
+    """How often near-duplicates are merged, of users with anything new."""
+    patterns_minutes: float = 60.0
+    """How often procedures are learnt from what was done."""
+    promote_minutes: float = 60.0
+    """How often facts of a channel are promoted."""
+    decay_minutes: float = 1440.0
+    expire_minutes: float = 1440.0
+    cleanup_minutes: float = 1440.0
+    """How often each user's memories decay, expire, and are cleaned up."""
+    chore_retry_seconds: float = 60.0
+    """How long after a failure a chore is tried again; twice as long after each further one, up to a day."""
+
     db_pool: int = 10
     """How many connections one process keeps (PostgreSQL)."""
     db_timeout: float = 30.0
@@ -161,6 +182,15 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "mine_whole": (1, 500),
     "mine_part": (1, 500),
     "mine_retry_seconds": (0.01, 86_400),
+    "audit_days": (1, 36_500),
+    "idle_minutes": (0.01, 525_600),
+    "consolidate_minutes": (0, 525_600),
+    "patterns_minutes": (0, 525_600),
+    "promote_minutes": (0, 525_600),
+    "decay_minutes": (0, 525_600),
+    "expire_minutes": (0, 525_600),
+    "cleanup_minutes": (0, 525_600),
+    "chore_retry_seconds": (0.01, 86_400),
     "context_tokens": (0, 1_000_000),
     "content_limit": (1, 256 * MiB),
     "query_limit": (1, 256 * MiB),
@@ -177,6 +207,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "lease_seconds": (1, 86_400),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
+    "audit": ("off", "writes", "reads", "verbose"),
     "miner": ("auto", "rules", "model"),
     "contradictions": ("prefer_new", "prefer_old", "flag_review"),
     "pii": ("off", "tag", "redact", "drop"),

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Conflict, EmbedderError, NotFound
-from recollect.model.changes import Change
-from recollect.model.records import Entity
+from recollect.model.changes import Change, Log
+from recollect.model.records import AuditEntry, Entity, Json
 from recollect.model.scope import Scope
 from recollect.model.space import LARGEST, Space
+from recollect.policies import Policies
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
@@ -69,6 +70,7 @@ class Workspace:
     resting: Resting = field(default_factory=Resting)
     flush: Callable[[], None] = lambda: None
     """Writes down what was counted so far."""
+    policies: Policies = field(default_factory=Policies)
 
     @property
     def space(self) -> Space | None:
@@ -79,6 +81,33 @@ class Workspace:
 
     def apply(self, *changes: Change) -> Applied:
         return self.store.apply(changes, self.space)
+
+    def log(
+        self,
+        operation: str,
+        subject: str,
+        *,
+        count: int = 1,
+        kind: str | None = None,
+        conversation: str | None = None,
+        details: Json | None = None,
+    ) -> tuple[Log, ...]:
+        """What the audit is to hold of a change, as its level says; goes into the same transaction."""
+        if self.settings.audit == "off":
+            return ()
+        entry = AuditEntry(
+            id=self.new_id(),
+            operation=operation,
+            subject=subject,
+            at=self.clock.now(),
+            count=count,
+            channel=self.scope.channel,
+            agent=self.scope.agent,
+            conversation=conversation or self.scope.conversation,
+            memory_kind=kind,
+            details=details or {},
+        )
+        return (Log(entry),)
 
     def entity(self, name: str) -> Entity:
         """The entity of this id, or that is called so; `NotFound` when nobody is."""

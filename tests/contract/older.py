@@ -20,7 +20,23 @@ from recollect.testing.store_samples import (
     sample,
 )
 
+_AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
+
+TO_THIRD = (
+    "DROP INDEX ix_conversations_unconcluded",
+    "DROP INDEX ix_memories_expiry",
+    "ALTER TABLE conversations DROP COLUMN concluded_to",
+    *(f"ALTER TABLE memories DROP COLUMN {name}" for name in ("initial", "promoted_from")),
+    *(f"ALTER TABLE entities DROP COLUMN {name}" for name in ("initial", "last_seen")),
+    "ALTER TABLE vectors DROP COLUMN failures",
+    *(f"ALTER TABLE audit DROP COLUMN {name}" for name in _AUDIT),
+    *(f"DROP TABLE {name}" for name in ("sizes", "visits", "marks", "jobs", "measures", "receipts")),
+    "UPDATE alembic_version SET version_num = '0003'",
+)
+"""From the schema of revision 0004 back to that of 0003, with all that is stored."""
+
 TO_SECOND = (
+    *TO_THIRD,
     "DROP INDEX ix_memories_slot",
     "DROP INDEX ix_conversations_unmined",
     "ALTER TABLE memories DROP COLUMN slot",
@@ -29,7 +45,7 @@ TO_SECOND = (
     "DROP TABLE spending",
     "UPDATE alembic_version SET version_num = '0002'",
 )
-"""From the schema of revision 0003 back to that of 0002, with all that is stored."""
+"""And to that of 0002, before mining."""
 
 TO_FIRST = (
     *TO_SECOND,

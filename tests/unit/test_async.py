@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, AsyncScopedMemory, Conflict, Memory, ScopedMemory
-from recollect.tend.work import JOBS
+from recollect.tend.work import NAMES
 from recollect.testing.store_samples import ManualClock
 from tests.unit.support import SwitchedEmbedder, contents
 
@@ -52,7 +52,7 @@ def test_the_verbs_answer_alike(path: Path) -> None:
         with pytest.raises(Conflict):
             await derek.record("user", "other", conversation="c", index=0)
         assert (await derek.forget(conversation="c")).counts == {"conversation": 1, "turn": 1}
-        assert [outcome.problem for outcome in await memory.tend()] == [None] * len(JOBS)
+        assert [outcome.problem for outcome in await memory.tend()] == [None] * len(NAMES)
         assert [n async for n in memory.rebuild_text()] == [2]
         assert await memory.rebuild_vectors() == 2
 

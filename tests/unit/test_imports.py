@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src" / "recollect"
 # What each part may import besides itself. ROOT is `from recollect import Memory`, the public names.
 ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
-KIT = BASE | {"settings", "limits", "workspace"}
+KIT = BASE | {"settings", "limits", "workspace", "policies"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
 EDGE = CORE | {"keys", "memory", "scoped", "wiring", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -26,8 +26,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
+    "policies": set(),
     "metering": BASE,
-    "workspace": BASE | {"settings", "resting"},
+    "workspace": BASE | {"settings", "resting", "policies"},
     "record": KIT,
     "recall": KIT,
     "mine": KIT | {"record"},

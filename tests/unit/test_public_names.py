@@ -45,6 +45,7 @@ PUBLIC = [
     "Invalid",
     "ModelError",
     "NotFound",
+    "QuotaExceeded",
     "RecollectError",
     "SchemaMismatch",
     "SettingsError",

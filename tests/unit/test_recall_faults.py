@@ -9,7 +9,7 @@ import pytest
 
 from recollect import Memory, ScopedMemory, SettingsError
 from recollect.ports.store import Store, UserView
-from recollect.tend.work import JOBS
+from recollect.tend.work import NAMES
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
 
@@ -137,7 +137,7 @@ def test_without_an_embedder_everything_works_by_words(
     found = derek.recall("tea")
     assert set(contents(found)) == {"green tea", "likes tea"}
     assert found.problems == ()
-    assert [outcome.problem for outcome in memory.tend()] == [None] * len(JOBS)
+    assert [outcome.problem for outcome in memory.tend()] == [None] * len(NAMES)
     with pytest.raises(SettingsError, match="no embedder"):
         memory.rebuild_vectors()
     assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []

@@ -9,7 +9,7 @@ import pytest
 from recollect import Memory, ScopedMemory
 from recollect.ports.embedder import Vectors
 from recollect.stores.sql import schema
-from recollect.tend.work import JOBS
+from recollect.tend.work import NAMES
 from recollect.testing.store_samples import START, ManualClock
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
@@ -59,7 +59,7 @@ def test_a_failure_half_way_keeps_what_was_done(open_memory: OpenMemory) -> None
 def test_nothing_to_do_is_done_quickly_and_changes_nothing(derek: ScopedMemory, memory: Memory) -> None:
     derek.record("user", "tea")
     feed = list(memory.store.user("derek").feed())
-    assert [(o.done, o.problem) for o in memory.tend()] == [(0, None)] * len(JOBS)
+    assert [(o.done, o.problem) for o in memory.tend()] == [(0, None)] * len(NAMES)
     assert list(memory.store.user("derek").feed()) == feed
 
 
@@ -134,6 +134,6 @@ def test_a_conversation_with_nothing_in_it_is_nothing_to_tend(
     assert derek.counts() == {}
     derek.record("assistant", "", conversation="silent")
     derek.record("user", " \n\t", conversation="silent")
-    assert [outcome.done for outcome in memory.tend()] == [0] * len(JOBS)
+    assert [outcome.done for outcome in memory.tend()] == [0] * len(NAMES)
     assert derek.counts() == {"conversation": 1, "turn": 2}
     assert embedder.seen == []

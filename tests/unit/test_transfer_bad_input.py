@@ -182,6 +182,7 @@ def test_what_only_some_records_have_is_checked_too(there: ScopedMemory, derek: 
         "tool_invocation": ("input", "output"),
         "profile": ("preferences", "style"),
         "settings": ("values",),
+        "audit": ("details",),
     }
     for line in rest:
         for name in names[json.loads(line)["kind"]]:

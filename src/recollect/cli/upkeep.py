@@ -17,7 +17,7 @@ from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
 from recollect.errors import SettingsError
 from recollect.memory import Memory
-from recollect.tend.work import Outcome
+from recollect.tend.tender import Outcome
 
 app = typer.Typer()
 rebuild = new_app(

@@ -10,7 +10,8 @@ from recollect.limits import check_given
 from recollect.mine.bonds import group, settled
 from recollect.mine.entities import ALIASES, APART, keys_of
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove
-from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn, searchable_text
+from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn
+from recollect.model.searched import searchable_text
 from recollect.record.memories import entity_id, indexed
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace, rereading

@@ -22,9 +22,9 @@ from recollect.model.records import (
     Tense,
     Tombstone,
     Turn,
-    searchable_text,
 )
 from recollect.model.search import Filter, Search
+from recollect.model.searched import searchable_text
 from recollect.model.shapes import shapes
 from recollect.ports.store import UserView
 from recollect.record.memories import entity_id, tombstone_digest

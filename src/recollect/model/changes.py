@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.records import Json, Record, Role
+from recollect.model.records import AuditEntry, Json, Record, Role
 from recollect.model.scope import GLOBAL
 
 
@@ -74,10 +74,12 @@ class Revise:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Take records of one kind out, with their search entries and links."""
+    """Take records of one kind out, with their search entries and links. `scrub` leaves no byte of them in
+    the files soon after; without it they go from there when something else is scrubbed."""
 
     kind: str
     ids: tuple[str, ...]
+    scrub: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +104,28 @@ class ExpectOnly:
     ids: frozenset[str]
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """Count anew how often these records are returned; how often in all stays."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Note in the audit what the other changes do."""
+
+    entry: AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Go on only if the user has no more turns and memories than these in the end, in a channel or, with
+    None, in all; else `QuotaExceeded`. 0 is no limit."""
+
+    channel: str | None
+    turns: int = 0
+    memories: int = 0
+
+
+Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Within

@@ -73,6 +73,8 @@ class Conversation(Record):
     mining_failures: int = 0
     mining_problem: str | None = None
     mining_after: datetime | None = None
+    concluded_to: int = 0
+    """Up to where its episode and summary were made, once nobody spoke any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,8 @@ class MemoryRecord(Record):
     True from `valid_from` until `valid_to`; believed from `recorded_at` until `retired_at`. A
     correction retires a memory and ends its validity; it never overwrites it: `stated_to` keeps the
     end that the memory had on its own. Of the mined memories that answer the same, which is their `slot`,
-    at most one is in force.
+    at most one is in force. `initial` is the confidence it had before time wore it down, `promoted_from`
+    the channel that it was in before all channels read it.
     """
 
     content: str
@@ -121,6 +124,8 @@ class MemoryRecord(Record):
     superseded_by: str | None = None
     expires_at: datetime | None = None
     pinned: bool = False
+    initial: float | None = None
+    promoted_from: str | None = None
     sources: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
 
@@ -146,13 +151,15 @@ class Procedure(MemoryRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode(MemoryRecord):
-    """A task or a session as a whole: what was attempted, what was done, how it ended."""
+    """A task or a session as a whole: what was attempted, what was done with which tools, how it ended."""
 
     kind = "episode"
     goal: str = ""
     steps: tuple[str, ...] = ()
     outcome: str = ""
     lessons: str = ""
+    success: bool | None = None
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +172,8 @@ class Reflection(MemoryRecord):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity(Record):
     """A person, place, project or thing that memories are about. `keys` are keyed hashes of its name and
-    aliases, by which it is found whatever it is called."""
+    aliases, by which it is found whatever it is called; `initial` is the salience it had before time wore it
+    down."""
 
     kind = "entity"
     name: str
@@ -175,7 +183,9 @@ class Entity(Record):
     description: str = ""
     channel: str = GLOBAL
     salience: float = 0.5
+    initial: float | None = None
     first_seen: datetime
+    last_seen: datetime | None = None
     sources: tuple[str, ...] = ()
 
 
@@ -302,7 +312,8 @@ class Tombstone(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry(Record):
-    """That something was done: who, what, when; never the content."""
+    """That something was done: who, what, when, by which settings (`details`). Never the content, but for
+    `payload`, as JSON, which only the level `verbose` fills and any erasure empties."""
 
     kind = "audit"
     operation: str
@@ -312,6 +323,12 @@ class AuditEntry(Record):
     channel: str = GLOBAL
     agent: str | None = None
     conversation: str | None = None
+    memory_kind: str | None = None
+    latency_ms: float | None = None
+    success: bool = True
+    error: str | None = None
+    details: Json = field(default_factory=dict[str, Any])
+    payload: str | None = None
 
 
 MINED = "mined"
@@ -353,27 +370,3 @@ BY_KIND: dict[str, type[Record]] = {t.kind: t for t in RECORD_TYPES}
 
 SEARCHABLE = ("turn", *MEMORY_KINDS, "entity")
 """The kinds that recall can return."""
-
-
-TENSE_WEIGHT: dict[str | None, float] = {Tense.CURRENT: 1.2, Tense.PAST: 0.7}
-ARCHIVED_WEIGHT = 0.7
-
-
-def weight(salience: float | None, tense: str | None, archived: bool | None = None) -> float:
-    """How much a find of a record counts, whatever is asked: more when it matters and holds today, less
-    when it is past or its conversation was archived. A turn, which has neither, counts 1."""
-    boost = 1.0 if salience is None else 0.75 + salience / 2
-    return boost * TENSE_WEIGHT.get(tense, 1.0) * (ARCHIVED_WEIGHT if archived else 1.0)
-
-
-def searchable_text(record: Record) -> str:
-    """The text by which recall finds a record; empty when it cannot be found that way."""
-    match record:
-        case Turn(role=Role.NOTE):
-            return ""  # the memory that cites the note is found instead
-        case Turn() | MemoryRecord():
-            return record.content
-        case Entity() if record.description:  # a bare name tells nobody anything
-            return "\n".join((record.name, *record.aliases, record.description))
-        case _:
-            return ""

@@ -11,6 +11,13 @@ from recollect.model.records import SEARCHABLE
 from recollect.model.space import Space
 
 
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """In the condition of a `find`: a time or number that a field has reached."""
+
+    value: datetime | float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """Which memories may be found at all; applied before ranking, never after.

@@ -18,6 +18,7 @@ from recollect.model.changes import Change, Chunk
 from recollect.model.records import Conversation, Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
+from recollect.ports.tending import JobState, Mark, Measure, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -110,8 +111,8 @@ class UserView(Protocol):
         after: str | None = None,
         limit: int | None = None,
     ) -> Iterator[R]:
-        """Records of a kind whose fields equal `where` (a tuple or list: any of them), in order of a
-        field and the id, starting behind the record `after`."""
+        """Records of a kind whose fields equal `where` (a tuple or list: any of them; `AtMost`: not more),
+        in order of a field and the id, starting behind the record `after`."""
         ...
 
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int: ...
@@ -140,6 +141,23 @@ class UserView(Protocol):
         ...
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
+
+    def used(self, least: int) -> dict[str, Usage]:
+        """What was returned at least so often."""
+        ...
+
+    def changed(self, kinds: Sequence[str], since: int) -> list[tuple[str, str]]:
+        """Kind and id of what is searched and was stored or changed after this place of the feed, oldest
+        first. Unlike `feed`, reads no more than that."""
+        ...
+
+    def sizes(self) -> dict[str, Size]:
+        """How much there is, by channel; under the empty name, in all."""
+        ...
+
+    def marks(self) -> dict[str, Mark]:
+        """How far each chore has come."""
+        ...
 
     def spending(self, since: date | None = None) -> list[Spent]:
         """What models were asked for this user, by day, source and model."""
@@ -196,8 +214,17 @@ class UserStore(UserView, Protocol):
         """Fill in vectors of chunks that still wait for them; how many were filled in."""
         ...
 
-    def erase(self) -> dict[str, int]:
-        """Remove the user and everything of theirs; how many of each kind went."""
+    def claim(self, holder: str, now: datetime, until: datetime) -> bool:
+        """Have the user to oneself for the background's work, or for longer; False while another has."""
+        ...
+
+    def settle(self, holder: str, marks: Mapping[str, Mark], visit: Visit) -> None:
+        """Note how far chores have come, and let the user go. Nothing happens once another has them."""
+        ...
+
+    def erase(self, receipt: Receipt | None = None) -> dict[str, int]:
+        """Remove the user and everything of theirs; how many of each kind went. The receipt stays, with
+        these counts."""
         ...
 
 
@@ -253,6 +280,31 @@ class Store(Protocol):
 
     def users_unmined(self, now: datetime) -> list[str]:
         """Users with turns past what was mined, in conversations that may be mined by now."""
+        ...
+
+    def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
+        """Users to look after, whom nobody else is looking after: due by now, or with something that
+        changed, turns to mine, or conversations to conclude in which nobody spoke since."""
+        ...
+
+    def note_jobs(self, states: Sequence[JobState]) -> None:
+        """Keep what jobs did; `done` is added to their totals."""
+        ...
+
+    def jobs(self) -> list[JobState]: ...
+
+    def measure(self, measures: Sequence[Measure]) -> None:
+        """Add to what was counted."""
+        ...
+
+    def measures(self, since: date | None = None) -> list[Measure]: ...
+
+    def receipts(self, limit: int = 100) -> list[Receipt]:
+        """Of erasures of whole users, newest first."""
+        ...
+
+    def drop_audit(self, before: datetime) -> int:
+        """Let go of what the audit holds from before a day; how many entries, or days of them, went."""
         ...
 
     def text_is_current(self) -> bool:

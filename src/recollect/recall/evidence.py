@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from recollect.model.mined import USER
 from recollect.model.recollection import Hit
-from recollect.model.records import TENSE_WEIGHT, Fact, Record, Tense, Turn, mined
+from recollect.model.records import Fact, Record, Tense, Turn, mined
+from recollect.model.searched import TENSE_WEIGHT
 from recollect.ports.store import UserView
 from recollect.recall.question import Asked
 from recollect.text.analyse import query_terms, terms

@@ -6,7 +6,8 @@ from typing import Any
 
 from recollect.model.places import Pointer
 from recollect.model.recollection import Hit, LeftOut
-from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn, searchable_text
+from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn
+from recollect.model.searched import searchable_text
 from recollect.ports.store import UserView
 from recollect.recall.evidence import Evidence, overtaken
 from recollect.recall.fuse import Fused

@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from recollect.errors import Conflict, NotFound, StoreError
 from recollect.model.changes import Chunk, Put, Remove
-from recollect.model.records import BY_KIND, RECORD_TYPES, SEARCHABLE, Conversation, Record, searchable_text
+from recollect.model.records import BY_KIND, RECORD_TYPES, SEARCHABLE, Conversation, Record
+from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.ports.store import Store, UserStore, UserView
 from recollect.record.digest import Content, contents, marks_of

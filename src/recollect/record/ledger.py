@@ -31,6 +31,7 @@ from recollect.model.records import (
     Turn,
     UserSettings,
 )
+from recollect.model.retention import check_differences
 from recollect.workspace import Workspace, rereading
 
 R = TypeVar("R", bound=Record)
@@ -203,11 +204,16 @@ def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSett
     for switch in _SWITCHES & values.keys():
         if values[switch] is not None:
             check_flag(switch, values[switch])
+    if values.get("retention") is not None:
+        check_differences(values["retention"])
     stored = _only(work, UserSettings)
     old = stored or user_settings(work)
     new = replace(old, values=_merged(old.values, values), updated_at=work.clock.now())
     check_metadata(new.values, work.settings)
-    work.apply(Expect("settings", "settings", stored), Put(new))
+    work.apply(
+        Expect("settings", "settings", stored), Put(new), *work.log("set", "settings", kind="settings")
+    )
+    work.policies.forget(work.scope.user)
     return new
 
 

@@ -29,9 +29,9 @@ from recollect.model.records import (
     MemoryRecord,
     Record,
     Role,
-    searchable_text,
 )
 from recollect.model.scope import check_name
+from recollect.model.searched import searchable_text
 from recollect.model.shapes import FieldShape, shapes
 from recollect.record.turns import Message, plan_turns
 from recollect.text.chunk import spans

@@ -32,9 +32,9 @@ from recollect.model.records import (
     ToolInvocation,
     Turn,
     UserSettings,
-    searchable_text,
 )
 from recollect.model.scope import check_name
+from recollect.model.searched import searchable_text
 from recollect.model.shapes import from_json, shapes, to_json
 from recollect.record.memories import indexed_all, tombstone_digest
 from recollect.record.turns import INDEX_LIMIT, digest

@@ -282,7 +282,7 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         )
         gone = Forgotten()
         if everything:
-            gone = Forgotten(self._work.store.erase())
+            gone = erase.forget_user(self._work)
         elif id:
             gone = erase.forget_one(self._work, id, with_sources=with_sources)
         for field, value in (("conversation", conversation), ("channel", channel), ("agent", agent)):

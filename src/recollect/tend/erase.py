@@ -1,12 +1,12 @@
 """Forgetting: what goes, what stays with fewer sources, and what comes back into force."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
-from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove, Revise
+from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
@@ -25,6 +25,7 @@ from recollect.model.records import (
     Turn,
 )
 from recollect.model.shapes import shapes
+from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.reopen import reopen
@@ -38,13 +39,20 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many of each kind are gone."""
+    """How many of each kind are gone, and under which id it is noted that they are."""
 
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    receipt: str | None = None
 
     @property
     def total(self) -> int:
         return sum(self.counts.values())
+
+
+def forget_user(work: Workspace) -> Forgotten:
+    """Everything there is of the user, the audit too; a receipt that names nobody stays."""
+    receipt = Receipt(work.new_id(), work.clock.now(), "user", {})
+    return Forgotten(work.store.erase(receipt), receipt.id)
 
 
 @rereading
@@ -123,6 +131,30 @@ def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list
     return [turn for turn in turns if turn.role is Role.NOTE and turn.id not in shared]
 
 
+def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change]) -> int:
+    """Let go of records because the retention policy says so, as if each had been forgotten; `Conflict` when
+    one was changed since it was read. Not pressing: the files are scrubbed when something is forgotten."""
+    secret, now = work.store.secret(), work.clock.now()
+    stones = [
+        Put(Tombstone(id=work.new_id(), digest=tombstone_digest(secret, memory.content), at=now))
+        for memory in doomed
+        if isinstance(memory, MemoryRecord)
+    ]
+    beside = [change for entity in doomed if isinstance(entity, Entity) for change in unnamed(work, entity)]
+    notes = [
+        turn
+        for memory in doomed
+        if isinstance(memory, MemoryRecord)
+        for turn in _sources(work, memory, notes_only=True)
+    ]
+    everything = _all_of_it(work, [*doomed, *notes])
+    watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
+    changes = _erasing(work, everything, watched)
+    calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
+    work.apply(*calm, *beside, *stones, *logged)
+    return len(everything)
+
+
 def _erase(
     work: Workspace,
     doomed: list[Record],
@@ -134,23 +166,34 @@ def _erase(
     everything = _all_of_it(work, doomed)
     if not everything:
         return Forgotten()
+    changes = _erasing(work, everything, watched, labelled)
+    receipt = AuditEntry(
+        id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
+    )
+    work.apply(*changes, *beside, Log(receipt))
+    counts: dict[str, int] = {}
+    for record in everything.values():
+        counts[record.kind] = counts.get(record.kind, 0) + 1
+    return Forgotten(counts, receipt.id)
+
+
+def _erasing(
+    work: Workspace,
+    everything: Mapping[str, Record],
+    watched: Sequence[Record],
+    labelled: Sequence[Closet] = (),
+) -> list[Change]:
+    """What has to change for all of these to go."""
     neighbours = neighbours_of(work, everything.values())
     # Nothing was said in them, and none was corrected, since they were read.
-    memories = [m for m in (everything | neighbours).values() if isinstance(m, MemoryRecord)]
+    memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     turns = {id for id, record in everything.items() if isinstance(record, Turn)}
     changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
-    receipt = AuditEntry(
-        id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
-    )
-    work.apply(*changes, *beside, Put(receipt))
-    counts: dict[str, int] = {}
-    for record in everything.values():
-        counts[record.kind] = counts.get(record.kind, 0) + 1
-    return Forgotten(counts)
+    return changes
 
 
 def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:

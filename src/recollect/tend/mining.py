@@ -1,10 +1,15 @@
 """When the background mines a conversation."""
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from recollect.errors import ModelError
 from recollect.mine.windows import is_due
 from recollect.model.records import Conversation, Turn
+from recollect.ports.tending import Mark
 from recollect.record.ledger import user_settings
+from recollect.tend.steps import Step
+from recollect.tend.tender import Hold
 from recollect.workspace import Workspace
 
 LOOKED_AT = 500
@@ -28,3 +33,24 @@ def is_ready(work: Workspace, conversation: Conversation) -> bool:
     new = list(range(conversation.mined_to, conversation.next_index)[:LOOKED_AT])
     where = {"conversation": conversation.id, "role": "user", "index": new}
     return work.store.count(Turn, where) >= work.settings.mine_user_turns
+
+
+def plan_mining(work: Workspace, mark: Mark) -> Iterator[Step]:
+    """The conversations that are ready to be mined."""
+    for conversation in work.store.unmined(now=work.clock.now()) if is_wanted(work) else ():
+        if is_ready(work, conversation):
+            turns = conversation.next_index - conversation.mined_to
+            why = f"{turns} turns are not mined"
+            yield Step(action="mine", record=conversation, why=why, do=_mining(work, conversation))
+
+
+def _mining(work: Workspace, conversation: Conversation) -> Callable[[Hold], int]:
+    def do(hold: Hold) -> int:
+        from recollect.mine.pipeline import mine_conversation  # not needed to record and recall
+
+        mined = mine_conversation(work, conversation.id, hold)
+        if mined.problem:
+            raise ModelError(mined.problem)
+        return mined.turns
+
+    return do

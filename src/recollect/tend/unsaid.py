@@ -7,7 +7,8 @@ from typing import Any
 from recollect.mine.entities import ALIASES, APART, keys_of
 from recollect.mine.identity import MERGED
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import MEMORY_TYPES, Entity, Record, Turn, searchable_text
+from recollect.model.records import MEMORY_TYPES, Entity, Record, Turn
+from recollect.model.searched import searchable_text
 from recollect.record.memories import indexed
 from recollect.text.analyse import terms
 from recollect.text.names import folded, name_key

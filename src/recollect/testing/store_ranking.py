@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from recollect.model.changes import Change, Put, Remove, Revise
-from recollect.model.records import Conversation, Fact, Role, Tense, Turn, weight
+from recollect.model.records import Conversation, Fact, Role, Tense, Turn
 from recollect.model.search import Search
+from recollect.model.searched import weight
 from recollect.ports.store import Store, UserStore, UserView
 from recollect.testing.store_samples import (
     SPACE,

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.changes import Append, Chunk, Put, TurnDraft
-from recollect.model.records import Entity, Fact, MemoryRecord, Record, Role, searchable_text
+from recollect.model.records import Entity, Fact, MemoryRecord, Record, Role
 from recollect.model.search import Filter, Search
+from recollect.model.searched import searchable_text
 from recollect.model.shapes import FieldShape, shapes
 from recollect.model.space import Space
 from recollect.text.analyse import terms

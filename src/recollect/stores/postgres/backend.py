@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from psycopg import sql
@@ -156,6 +157,9 @@ class PostgresBackend:
             return 0
         over = self._options.index_over
         return self._sessions.apart(lambda connection: upkeep.index_large_users(connection, over))
+
+    def drop_audit(self, before: datetime) -> int:
+        return self._sessions.apart(lambda connection: upkeep.drop_audit(connection, before))
 
     def stats(self) -> dict[str, Any]:
         size = "SELECT current_setting('server_version'), pg_database_size(current_database())"

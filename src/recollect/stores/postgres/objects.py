@@ -1,6 +1,7 @@
 """What PostgreSQL has beyond the shared tables: two roles and the wall between users, partitions, the
 text index."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -34,7 +35,7 @@ AND NOT (relrowsecurity AND relforcerowsecurity
     AND 2 = (SELECT count(*) FROM pg_policy WHERE polrelid = pg_class.oid AND polname IN ('own', 'every')))
 """
 """Tables without the wall between users."""
-_SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE"}
+_SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE", "receipts": "INSERT"}
 
 
 def create(connection: Connection) -> None:
@@ -50,17 +51,24 @@ def create(connection: Connection) -> None:
     here: str = run("SELECT quote_ident(current_schema())").scalar_one()
     run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
     build_walls(connection)
+    _grant(connection)
+    _create_function(connection, here)
+
+
+def _grant(connection: Connection) -> None:
+    """Who may do what with tables; giving it twice changes nothing."""
+    run = connection.exec_driver_sql
     for table, rights in _SHARED.items():
         run(f"GRANT {rights} ON {table} TO {APP}")
     run(f"GRANT SELECT ON alembic_version TO {APP}")
+    here: str = run("SELECT quote_ident(current_schema())").scalar_one()
     run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {here} TO {WORKER}")
-    _create_function(connection, here)
 
 
 def extend(connection: Connection) -> None:
     """What a migration's new tables need, but for their partitions, which are found to be missing."""
-    for table in build_walls(connection):
-        connection.exec_driver_sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {WORKER}")
+    build_walls(connection)
+    _grant(connection)
     connection.exec_driver_sql(f"DELETE FROM meta WHERE key = '{READY}'")
 
 
@@ -166,8 +174,16 @@ def audit_days(now: datetime) -> list[str]:
     return [_audit_day(day) for day in days]
 
 
+AUDIT_DAY = re.compile(r"audit_\d{8}")
+
+
+def audit_name(day: date) -> str:
+    """The partition of one day's audit; by name they are in order."""
+    return f"audit_{day:%Y%m%d}"
+
+
 def _audit_day(day: date) -> str:
-    name = f"audit_{day:%Y%m%d}"
+    name = audit_name(day)
     start = (datetime(day.year, day.month, day.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
     stop = start + _DAY // timedelta(microseconds=1)
     return f"""

@@ -2,6 +2,7 @@
 partitions for the days to come, indexes for very large users, soundness."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from time import monotonic, sleep
 
 from psycopg.errors import LockNotAvailable
@@ -80,6 +81,18 @@ def _nobody_sees_the_old(connection: Connection) -> bool:
             sleep(0.02)
             before &= {name for (name,) in connection.exec_driver_sql(_OTHERS)}
     return True
+
+
+def drop_audit(connection: Connection, before: datetime) -> int:
+    """Drop the audit of whole days before this one; how many days."""
+    run = connection.exec_driver_sql
+    unhurried(connection)
+    run(f"SET lock_timeout = '{SCRUB_PATIENCE}s'")
+    first = objects.audit_name(before.astimezone(UTC).date())
+    old = [name for (name,) in run(_AUDIT_PARTITIONS) if objects.AUDIT_DAY.fullmatch(name) and name < first]
+    for name in old:
+        run(f"DROP TABLE {name}")
+    return len(old)
 
 
 def large_index(number: int, space: int) -> str:

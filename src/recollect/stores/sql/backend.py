@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -62,6 +63,10 @@ class Backend(Protocol):
 
     def maintain(self) -> int:
         """Do what this database wants done now and then; how much there was to do."""
+        ...
+
+    def drop_audit(self, before: datetime) -> int:
+        """Let go of the audit from before a day; how many entries, or days of them, went."""
         ...
 
     def stats(self) -> dict[str, Any]: ...

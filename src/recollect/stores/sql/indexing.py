@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
-from recollect.model.records import weight
+from recollect.model.searched import weight
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
@@ -88,6 +88,7 @@ class Indexer:
             self._vectors["doc"] += range(first, self.next_doc)
             self._vectors["space"] += [space] * len(vectors)
             self._vectors["vector"] += encoded if ours else [None] * len(vectors)
+            self._vectors["failures"] += [0] * len(vectors)
 
     def flush(self) -> None:
         self._rows.insert_columns(schema.chunks, len(self._chunks["doc"]), self._chunks)

@@ -8,7 +8,9 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, bindparam, or_, select
 
 from recollect.model.places import beginnings
-from recollect.model.records import BY_KIND, MemoryRecord, Record, searchable_text
+from recollect.model.records import BY_KIND, MemoryRecord, Record
+from recollect.model.search import AtMost
+from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.codec import decode_text, encode_fields, encode_time, from_row, link_fields
@@ -30,8 +32,15 @@ def conditions(
 ) -> list[ColumnElement[bool]]:
     """Equality with each field, or with any of a list of values."""
     table = schema.RECORD_TABLES[kind.kind]
-    wanted = rows.closed(table, encode_fields(kind, where or {}))
-    return [_matches(table.c[name], value) for name, value in wanted.items()]
+    given: Mapping[str, Any] = {} if where is None else where
+    most = {name: value.value for name, value in given.items() if isinstance(value, AtMost)}
+    equal = {name: value for name, value in given.items() if name not in most}
+    wanted = rows.closed(table, encode_fields(kind, equal))
+    reached = encode_fields(kind, most)  # times and numbers, which are not sealed
+    return [
+        *(_matches(table.c[name], value) for name, value in wanted.items()),
+        *(table.c[name] <= value for name, value in reached.items()),
+    ]
 
 
 def _matches(column: ColumnElement[Any], value: Any) -> ColumnElement[bool]:

@@ -5,8 +5,33 @@ partitions it. Times are microseconds since 1970 UTC. `seq` is the user's change
 the next number.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    Table,
+    UniqueConstraint,
+    and_,
+    true,
+)
 
+from recollect.stores.sql.operating import (
+    deletions,
+    erasures,
+    jobs,
+    leases,
+    marks,
+    measures,
+    meta,
+    receipts,
+    sizes,
+    spending,
+    usage,
+    visits,
+)
 from recollect.stores.sql.tables import (
     BY_TIME,
     BY_USER,
@@ -20,7 +45,24 @@ from recollect.stores.sql.tables import (
     vector_type,
 )
 
-__all__ = ["PARTITIONS", "metadata", "text_type", "vector_type"]
+__all__ = [
+    "PARTITIONS",
+    "deletions",
+    "erasures",
+    "jobs",
+    "leases",
+    "marks",
+    "measures",
+    "meta",
+    "metadata",
+    "receipts",
+    "sizes",
+    "spending",
+    "text_type",
+    "usage",
+    "vector_type",
+    "visits",
+]
 
 users = Table(
     "users",
@@ -51,11 +93,20 @@ conversations = record_table(
         Column("mining_failures", Integer, nullable=False, server_default="0"),
         text("mining_problem", null=True),
         time("mining_after", null=True),
+        Column("concluded_to", Integer, nullable=False, server_default="0"),
     ),
 )
 
 unmined = conversations.c.mined_to < conversations.c.next_index
 Index("ix_conversations_unmined", conversations.c.user_id, sqlite_where=unmined, postgresql_where=unmined)
+
+unconcluded = conversations.c.concluded_to < conversations.c.next_index
+Index(
+    "ix_conversations_unconcluded",
+    conversations.c.user_id,
+    sqlite_where=unconcluded,
+    postgresql_where=unconcluded,
+)
 
 turns = record_table(
     "turns",
@@ -97,7 +148,20 @@ memories = record_table(
     text("details"),
     Index("ix_memories_kind", "user_id", "kind", "id"),
     Index("ix_memories_supersedes", "user_id", "supersedes"),
-    added=(text("slot", null=True), Index("ix_memories_slot", "user_id", "slot")),
+    added=(
+        text("slot", null=True),
+        Index("ix_memories_slot", "user_id", "slot"),
+        Column("initial", Float),
+        text("promoted_from", null=True),
+    ),
+)
+expiring = memories.c.expires_at.is_not(None)
+Index(
+    "ix_memories_expiry",
+    memories.c.user_id,
+    memories.c.expires_at,
+    sqlite_where=expiring,
+    postgresql_where=expiring,
 )
 """`details` holds what only one kind of memory has."""
 
@@ -111,6 +175,7 @@ entities = record_table(
     Column("salience", Float, nullable=False),
     time("first_seen"),
     Index("ix_entities_name", "user_id", "name"),
+    added=(Column("initial", Float), time("last_seen", null=True)),
 )
 
 relations = record_table(
@@ -207,6 +272,14 @@ audit = record_table(
     text("agent", null=True),
     text("conversation", null=True),
     Index("ix_audit_at", "user_id", "at"),
+    added=(
+        text("memory_kind", null=True),
+        Column("latency_ms", Float),
+        Column("success", Boolean, nullable=False, server_default=true()),
+        text("error", null=True),
+        Column("details", text_type(), nullable=False, server_default="{}"),
+        text("payload", null=True),
+    ),
     partition_by=BY_TIME,
 )
 """By day, so that old ones go by dropping a partition; therefore `at` is part of its key."""
@@ -265,61 +338,24 @@ vectors = Table(
     Column("space", Integer, primary_key=True),
     Column("doc", BigInteger, primary_key=True),
     Column("vector", vector_type()),
+    Column("failures", Integer, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
     postgresql_partition_by=BY_USER,
 )
-"""Float16, little-endian. A row without a vector waits for one."""
+"""Float16, little-endian. A row without a vector waits for one, and is parked once that has failed often."""
 
-waiting = vectors.c.vector.is_(None)
+PARKED_AFTER = 5
+empty = vectors.c.vector.is_(None)
+waiting = and_(empty, vectors.c.failures < PARKED_AFTER)
+parked = and_(empty, vectors.c.failures >= PARKED_AFTER)
 Index(
     "ix_vectors_waiting",
     vectors.c.space,
     vectors.c.user_id,
     vectors.c.doc,
-    sqlite_where=waiting,
-    postgresql_where=waiting,
+    sqlite_where=empty,
+    postgresql_where=empty,
 )
-
-usage = Table(
-    "usage",
-    metadata,
-    Column("user_id", text_type(), primary_key=True),
-    Column("id", text_type(), primary_key=True),
-    text("kind"),
-    number("count"),
-    number("since_renewal"),
-    time("last_at"),
-    sqlite_with_rowid=False,
-    postgresql_partition_by=BY_USER,
-)
-"""How often a memory was returned; apart from the memory, so that counting does not rewrite it."""
-
-spending = Table(
-    "spending",
-    metadata,
-    Column("user_id", text_type(), primary_key=True),
-    Column("day", Integer, primary_key=True),
-    Column("source", text_type(), primary_key=True),
-    Column("model", text_type(), primary_key=True),
-    Column("calls", BigInteger, nullable=False),
-    Column("prompt", BigInteger, nullable=False),
-    Column("completion", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
-    postgresql_partition_by=BY_USER,
-)
-"""What models were asked for a user, and how many tokens that took: `day` counts from 1970, in UTC."""
-
-deletions = Table(
-    "deletions",
-    metadata,
-    Column("user_id", text_type(), primary_key=True),
-    Column("seq", BigInteger, primary_key=True),
-    Column("kind", text_type(), primary_key=True),
-    Column("id", text_type(), primary_key=True),
-    sqlite_with_rowid=False,
-    postgresql_partition_by=BY_USER,
-)
-"""What is gone, for whoever follows the feed. Holds no content."""
 
 spaces = Table(
     "spaces",
@@ -331,31 +367,6 @@ spaces = Table(
     Column("active", Boolean, nullable=False),
     UniqueConstraint("model", "dimensions", name="uq_spaces_model"),
 )
-
-leases = Table(
-    "leases",
-    metadata,
-    Column("name", text_type(), primary_key=True),
-    text("holder"),
-    time("until"),
-)
-
-meta = Table(
-    "meta",
-    metadata,
-    Column("key", text_type(), primary_key=True),
-    Column("value", BigInteger, nullable=False),
-)
-"""Counters and marks of the whole database: the next user number, the analyser's version."""
-
-erasures = Table(
-    "erasures",
-    metadata,
-    Column("partition", Integer, primary_key=True, autoincrement=False),
-    Column("erased", BigInteger, nullable=False),
-    Column("scrubbed", BigInteger, nullable=False),
-)
-"""How often something was erased in a partition, and up to which of these its files were scrubbed."""
 
 RECORD_TABLES: dict[str, Table] = {
     "conversation": conversations,

@@ -29,7 +29,7 @@ SEALED: dict[str, tuple[str, ...]] = {
     "summaries": ("query", "summary", "result", *_ALWAYS),
     "profiles": ("preferences", "expertise", "style", *_ALWAYS),
     "user_settings": ("values", *_ALWAYS),
-    "audit": _ALWAYS,
+    "audit": ("payload", *_ALWAYS),
     "vectors": ("vector",),
 }
 """What is sealed. Names by which things are looked up and kept apart stay readable: users, channels,

@@ -1,8 +1,8 @@
 """The store of record on any SQL database: what is shared, which is nearly all of it."""
 
 import secrets
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, or_, select, text, true, update
@@ -10,12 +10,14 @@ from sqlalchemy import Connection, delete, func, or_, select, text, true, update
 from recollect.errors import StoreCorrupt
 from recollect.model.records import NEVER, SEARCHABLE
 from recollect.model.scope import check_name
-from recollect.stores.sql import schema
+from recollect.ports.tending import JobState, Measure, Receipt
+from recollect.stores.sql import counting, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.reading import may_be_mined, texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
+from recollect.stores.sql.tending import users_due
 from recollect.stores.sql.user_store import PAGE, SqlUserStore
 from recollect.text.analyse import VERSION, terms
 
@@ -47,6 +49,37 @@ class SqlStore(SpaceKeeper):
         users = select(schema.conversations.c.user_id).where(schema.unmined, may_be_mined(now)).distinct()
         with self._backend.read() as connection:
             return list(connection.execute(users).scalars())
+
+    @only_reads
+    def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
+        with self._backend.read() as connection:
+            return users_due(connection, now, quiet_since)
+
+    # What is counted
+
+    def note_jobs(self, states: Sequence[JobState]) -> None:
+        self._backend.write(lambda connection: counting.note_jobs(connection, states))
+
+    @only_reads
+    def jobs(self) -> list[JobState]:
+        with self._backend.read() as connection:
+            return counting.jobs(connection)
+
+    def measure(self, measures: Sequence[Measure]) -> None:
+        self._backend.write(lambda connection: counting.measure(connection, measures))
+
+    @only_reads
+    def measures(self, since: date | None = None) -> list[Measure]:
+        with self._backend.read() as connection:
+            return counting.measures(connection, since)
+
+    @only_reads
+    def receipts(self, limit: int = 100) -> list[Receipt]:
+        with self._backend.read() as connection:
+            return counting.receipts(connection, limit)
+
+    def drop_audit(self, before: datetime) -> int:
+        return self._backend.drop_audit(before)
 
     # Text index
 

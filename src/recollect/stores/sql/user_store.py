@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, datetime
 from heapq import merge
 from typing import Any, TypeVar
@@ -17,10 +18,12 @@ from recollect.model.records import BY_KIND, Conversation, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.ports.store import Applied, FeedEntry, Spent, Unembedded, Usage, UserView
+from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
+from recollect.stores.sql.counting import put_receipt
 from recollect.stores.sql.reading import (
     beyond,
     conditions,
@@ -36,6 +39,7 @@ from recollect.stores.sql.reading import (
 from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sealing import SEALED
 from recollect.stores.sql.spending import spend, spending
+from recollect.stores.sql.tending import TendedUser
 from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
@@ -59,7 +63,7 @@ _TELL = (
 )
 
 
-class SqlUserStore:
+class SqlUserStore(TendedUser):
     """One user's memory. Implements `ports.store.UserStore`."""
 
     def __init__(self, backend: Backend, user: str) -> None:
@@ -336,7 +340,7 @@ class SqlUserStore:
 
         return self._backend.write(work, self._user)
 
-    def erase(self) -> dict[str, int]:
+    def erase(self, receipt: Receipt | None = None) -> dict[str, int]:
         def work(connection: Connection) -> dict[str, int]:
             rows = UserRows(connection, self._user)
             user = rows.all(self._backend.locked(rows.select(schema.users)))
@@ -348,7 +352,10 @@ class SqlUserStore:
             for table in schema.USER_TABLES:
                 rows.run(rows.delete(table))
             note_erasure(self._backend, rows)
-            return {kind: count for kind, count in counts.items() if count}
+            gone = {kind: count for kind, count in counts.items() if count}
+            if receipt is not None:
+                put_receipt(connection, replace(receipt, counts=gone))
+            return gone
 
         return self._backend.write(work, self._user)
 

@@ -3,26 +3,32 @@
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Append, Change, Expect, ExpectOnly, Put, Remove, Revise, TurnDraft
-from recollect.model.records import (
-    BY_KIND,
-    SEARCHABLE,
-    Conversation,
-    MemoryRecord,
-    Record,
-    Turn,
-    searchable_text,
+from recollect.model.changes import (
+    Append,
+    Change,
+    Expect,
+    ExpectOnly,
+    Log,
+    Put,
+    Remove,
+    Renew,
+    Revise,
+    TurnDraft,
+    Within,
 )
+from recollect.model.records import BY_KIND, SEARCHABLE, AuditEntry, Conversation, MemoryRecord, Record, Turn
+from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.ports.store import Applied
 from recollect.stores.sql import schema
+from recollect.stores.sql.appending import archived, grown, placed, unchanged
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import (
     check_id,
@@ -37,6 +43,7 @@ from recollect.stores.sql.expecting import expect, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_update
+from recollect.stores.sql.sizes import Sizes
 
 R = TypeVar("R", bound=Record)
 
@@ -48,6 +55,8 @@ _SAVE = (
     .where(schema.conversations.c.id == bindparam("which"))
     .values({name: bindparam(f"new_{name}") for name in _CHANGING})
 )
+_RENEW = own_update(schema.usage).where(schema.usage.c.id == bindparam("which")).values(since_renewal=0)
+_EMPTY_PAYLOADS = own_update(schema.audit).where(schema.audit.c.payload.is_not(None)).values(payload=None)
 _SETTLE = own_update(schema.users).values(
     {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
 )
@@ -61,6 +70,8 @@ def apply(
     row = _lock_user(backend, rows)
     seq: int = row["seq"] + 1
     writer = _Writer(backend, rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
+    limits = [change for change in changes if isinstance(change, Within)]
+    writer.log([change.entry for change in changes if isinstance(change, Log)])
     for change in _joined(changes):
         match change:
             case Append():
@@ -71,10 +82,13 @@ def apply(
                 writer.remove(change)
             case ExpectOnly():
                 expect_only(rows, change)
+            case Renew():
+                writer.renew(change.ids)
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
     writer.indexer.flush()
+    writer.sizes.settle(limits)
     rows.run_prepared(
         _SETTLE,
         new_seq=seq,
@@ -93,10 +107,11 @@ class _Run:
     expects: list[Expect]
 
 
-def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | _Run]:
+def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | Renew | _Run]:
     """Neighbours that become one statement, joined."""
-    joined: list[Append | Revise | Remove | ExpectOnly | _Run] = []
-    for _, neighbours in groupby(changes, lambda c: (type(c), _kind(c))):
+    joined: list[Append | Revise | Remove | ExpectOnly | Renew | _Run] = []
+    steps = [change for change in changes if not isinstance(change, Log | Within)]
+    for _, neighbours in groupby(steps, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
         for change in neighbours:
             match change:
@@ -104,7 +119,7 @@ def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | Expect
                     run.puts.append(change)
                 case Expect():
                     run.expects.append(change)
-                case _:
+                case Append() | Revise() | Remove() | ExpectOnly() | Renew():
                     joined.append(change)
         if run.puts or run.expects:
             joined.append(run)
@@ -154,6 +169,7 @@ class _Writer:
         self._seq = seq
         self._secret = bytes.fromhex(secret)
         self.indexer = indexer
+        self.sizes = Sizes(rows)
         self.turns: list[Turn] = []
         self.created = 0
 
@@ -162,22 +178,22 @@ class _Writer:
         next_index = {id: conversation.next_index for id, conversation in conversations.items()}
         taken = self._taken(drafts)
         new: list[Turn] = []
-        placed: list[TurnDraft] = []
+        stored: list[TurnDraft] = []
         for draft in drafts:
             behind = next_index.get(draft.conversation, 0)
             index = behind if draft.index is None else draft.index
             place = (draft.conversation, index)
             if draft.index is not None and place in taken:
-                self.turns.append(_unchanged(taken[place], draft))
+                self.turns.append(unchanged(taken[place], draft))
                 continue
-            turn = _placed(draft, index)
+            turn = placed(draft, index)
             next_index[draft.conversation] = index + 1 if index >= behind else behind
             taken[place] = turn
             self.turns.append(turn)
             new.append(turn)
-            placed.append(draft)
-        columns = self._insert(Turn, new) | _archived(conversations, new)
-        self.indexer.add("turn", columns, ((draft.content, draft.chunks) for draft in placed))
+            stored.append(draft)
+        columns = self._insert(Turn, new) | archived(conversations, new)
+        self.indexer.add("turn", columns, ((draft.content, draft.chunks) for draft in stored))
         self.created += len(new)
         self._grow(conversations, new, {d.conversation: d.title for d in drafts if d.title is not None})
 
@@ -188,9 +204,11 @@ class _Writer:
         turns: dict[str, list[Turn]] = {}
         for turn in new:
             turns.setdefault(turn.conversation, []).append(turn)
-        grown = [_grown(known.get(id), said, titles.get(id)) for id, said in turns.items()]
-        self._insert(Conversation, [conversation for conversation in grown if conversation.id not in known])
-        for conversation in grown:
+        grown_ones = [grown(known.get(id), said, titles.get(id)) for id, said in turns.items()]
+        self._insert(
+            Conversation, [conversation for conversation in grown_ones if conversation.id not in known]
+        )
+        for conversation in grown_ones:
             if conversation.id in known:
                 row = {**self._rows.closed(schema.conversations, to_row(conversation)), "seq": self._seq}
                 changed = {f"new_{name}": row[name] for name in _CHANGING}
@@ -231,6 +249,7 @@ class _Writer:
         if issubclass(kind, MemoryRecord):
             self._refuse_other_kinds(kind, [id for id in ids if id not in known])
         replaced = [id for id in ids if id in known]
+        self.sizes.remove(table, replaced)
         reindexed = [put.record.id for put in puts if put.chunks is not None and put.record.id in known]
         self._rows.delete_in(table, table.c.id, replaced)
         if link_fields(kind):
@@ -241,7 +260,7 @@ class _Writer:
         columns = self._insert(kind, [put.record for put in puts])
         if kind is Turn:
             turns = [put.record for put in puts if isinstance(put.record, Turn)]
-            columns |= _archived(self._conversations({turn.conversation for turn in turns}), turns)
+            columns |= archived(self._conversations({turn.conversation for turn in turns}), turns)
         if kind.kind in SEARCHABLE:
             searched = ((searchable_text(put.record), put.chunks or ()) for put in puts)
             self.indexer.add(kind.kind, columns, searched)
@@ -264,6 +283,9 @@ class _Writer:
         if not self._known(kind, [change.id]):
             raise NotFound(f"There is no {change.kind} {change.id!r}.")
         new = {**self._rows.closed(table, values), "seq": self._seq}
+        if "channel" in values:
+            self.sizes.remove(table, [change.id])
+            self.sizes.add(table, [values["channel"]])
         self._rows.run(self._rows.update(table).where(table.c.id == change.id).values(new))
         if change.kind in SEARCHABLE:
             self.indexer.revise(change.id, values | self._derived(table, change.id, values))
@@ -286,6 +308,8 @@ class _Writer:
         if change.kind in SEARCHABLE:
             self.indexer.remove(ids)
             self._rows.delete_in(schema.usage, schema.usage.c.id, ids)
+            self._empty_payloads()
+        self.sizes.remove(table, ids)
         self._rows.delete_in(table, table.c.id, ids)
         if kind is not Conversation:  # its id is a name, which something else may have as its id
             self._unlink(ids)
@@ -293,7 +317,19 @@ class _Writer:
         if kind is Conversation:  # named by its caller, so even the name may tell something
             ids = [hmac.digest(self._secret, id.encode(), "sha256").hex() for id in ids]
         self.indexer.note_gone(change.kind, ids)
-        note_erasure(self._backend, self._rows)
+        if change.scrub:
+            note_erasure(self._backend, self._rows)
+
+    def renew(self, ids: Sequence[str]) -> None:
+        for id in ids:
+            self._rows.run(_RENEW, which=id)
+
+    def log(self, entries: Sequence[AuditEntry]) -> None:
+        self._insert(AuditEntry, entries)
+
+    def _empty_payloads(self) -> None:
+        """What was asked and answered may repeat what is erased."""
+        self._rows.run(_EMPTY_PAYLOADS)
 
     def _known(self, kind: type[Record], ids: Sequence[str]) -> list[str]:
         """Those of the ids that are stored as this kind."""
@@ -310,7 +346,9 @@ class _Writer:
     def _insert(self, kind: type[R], records: Sequence[R]) -> dict[str, list[Any]]:
         """Insert records of one kind; gives their columns."""
         columns = to_columns(kind, records) | {"seq": [self._seq] * len(records)}
-        self._rows.insert_columns(schema.RECORD_TABLES[kind.kind], len(records), columns)
+        table = schema.RECORD_TABLES[kind.kind]
+        self._rows.insert_columns(table, len(records), columns)
+        self.sizes.add(table, columns.get("channel", ()))
         return columns
 
     def _link(self, put: Put) -> None:
@@ -330,58 +368,3 @@ def note_erasure(backend: Backend, rows: UserRows) -> None:
     table = schema.erasures
     bump = update(table).where(table.c.partition == backend.partition_of(rows))
     rows.connection.execute(bump.values(erased=table.c.erased + 1))
-
-
-def _grown(conversation: Conversation | None, turns: Sequence[Turn], title: str | None) -> Conversation:
-    """The conversation with its new turns, opened by them if need be."""
-    first = turns[0]
-    conversation = conversation or Conversation(
-        id=first.conversation,
-        channel=first.channel,
-        agent=first.agent,
-        started_at=first.at,
-        last_at=first.at,
-    )
-    return replace(
-        conversation,
-        next_index=max(conversation.next_index, *(turn.index + 1 for turn in turns)),
-        mined_to=min(conversation.mined_to, *(turn.index for turn in turns)),  # one may fill a gap
-        started_at=min(conversation.started_at, *(turn.at for turn in turns)),
-        last_at=max(conversation.last_at, *(turn.at for turn in turns)),
-        title=conversation.title if title is None else title,
-    )
-
-
-def _archived(conversations: Mapping[str, Conversation], turns: Sequence[Turn]) -> dict[str, list[bool]]:
-    """For each of the turns, whether its conversation was archived; nothing when none was."""
-    archived = {id for id, conversation in conversations.items() if conversation.archived_at}
-    return {"archived": [turn.conversation in archived for turn in turns]} if archived else {}
-
-
-def _placed(draft: TurnDraft, index: int) -> Turn:
-    return Turn(
-        id=draft.id,
-        conversation=draft.conversation,
-        index=index,
-        role=draft.role,
-        content=draft.content,
-        at=draft.at,
-        recorded_at=draft.recorded_at,
-        digest=draft.digest,
-        channel=draft.channel,
-        agent=draft.agent,
-        zone=draft.zone,
-        model=draft.model,
-        tokens=draft.tokens,
-        metadata=draft.metadata,
-    )
-
-
-def _unchanged(stored: Turn, draft: TurnDraft) -> Turn:
-    """The stored turn, if the draft says the same."""
-    if (stored.digest, stored.role) != (draft.digest, draft.role):
-        raise Conflict(
-            f"Turn {stored.index} of conversation {stored.conversation!r} is already recorded with another "
-            "text. Turns are never changed: leave out the index to append."
-        )
-    return stored

@@ -3,12 +3,13 @@
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from sqlalchemy import URL, Connection, Engine, Select, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Select, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
 from recollect.errors import (
@@ -21,7 +22,8 @@ from recollect.errors import (
 )
 from recollect.keys import Key
 from recollect.model.search import Candidate, Search
-from recollect.stores.sql import migrate
+from recollect.stores.sql import migrate, schema
+from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.in_process import Searcher
 from recollect.stores.sql.rows import UserRows
@@ -139,6 +141,10 @@ class SqliteBackend:
 
     def maintain(self) -> int:
         return 0
+
+    def drop_audit(self, before: datetime) -> int:
+        old = delete(schema.audit).where(schema.audit.c.at < encode_time(before))
+        return self.write(lambda connection: connection.execute(old).rowcount)
 
     def stats(self) -> dict[str, Any]:
         files = [self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))]

@@ -1,0 +1,70 @@
+"""What the background keeps: how far it has come with whom, what was counted, what was erased."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a chore has come with one user: up to which place of the feed, when, and what went wrong."""
+
+    seq: int = 0
+    at: datetime | None = None
+    after: datetime | None = None
+    """After a failure: when it is tried again."""
+    failures: int = 0
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """When somebody should look after a user again: at `due` in any case, at `soon` if anything changed
+    after `seq`."""
+
+    seq: int
+    due: datetime
+    soon: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a user has, in one channel or in all."""
+
+    turns: int = 0
+    memories: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """What a job did when it last ran, and in all."""
+
+    name: str
+    at: datetime
+    seconds: float
+    done: int
+    problem: str | None = None
+    runs: int = 1
+    total: int = 0
+    progress: int = 0
+    """How many rows the run that goes on has put right so far; 0 when none goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How often something happened on a day (UTC), everybody taken together; of what was timed, how often
+    it took so long: `bucket` is a power of the square root of 2, in microseconds."""
+
+    day: date
+    name: str
+    bucket: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """That something was erased: when, and how many records of each kind. Says neither what nor whose."""
+
+    id: str
+    at: datetime
+    what: str
+    counts: dict[str, int]

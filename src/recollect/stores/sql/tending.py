@@ -1,0 +1,129 @@
+"""What the background keeps about each user: who looks after them, how far chores have come."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, union
+
+from recollect.ports.store import Usage
+from recollect.ports.tending import Mark, Size, Visit
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend, only_reads
+from recollect.stores.sql.codec import decode_time, encode_text, encode_time
+from recollect.stores.sql.reading import may_be_mined
+from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.sizes import sizes
+
+
+def users_due(connection: Connection, now: datetime, quiet_since: datetime) -> list[str]:
+    """Users to look after whom nobody is looking after."""
+    users, visits, talks = schema.users, schema.visits, schema.conversations
+    at = encode_time(now)
+    due = (
+        select(users.c.user_id)
+        .select_from(users.outerjoin(visits, users.c.user_id == visits.c.user_id))
+        .where(
+            or_(
+                visits.c.user_id.is_(None),
+                visits.c.due_at <= at,
+                and_(visits.c.soon_at <= at, users.c.seq > visits.c.seq),
+            )
+        )
+    )
+    unmined = select(talks.c.user_id).where(schema.unmined, may_be_mined(now))
+    over = or_(talks.c.ended_at.is_not(None), talks.c.last_at <= encode_time(quiet_since))
+    unconcluded = select(talks.c.user_id).where(schema.unconcluded, over)
+    held = select(visits.c.user_id).where(_held(at))
+    wanted = union(due, unmined, unconcluded).subquery()
+    free = select(wanted.c.user_id).where(wanted.c.user_id.not_in(held)).order_by(wanted.c.user_id)
+    return list(connection.execute(free).scalars())
+
+
+def _held(now: int) -> ColumnElement[bool]:
+    return and_(schema.visits.c.holder.is_not(None), schema.visits.c.until > now)
+
+
+class TendedUser:
+    """The part of a user's store that the background works with."""
+
+    _backend: Backend
+    _user: str
+
+    @only_reads
+    def used(self, least: int) -> dict[str, Usage]:
+        table = schema.usage
+        with self._backend.read(self._user) as connection:
+            rows = UserRows(connection, self._user)
+            found = rows.all(rows.select(table).where(table.c.count >= least))
+        return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
+
+    @only_reads
+    def changed(self, kinds: Sequence[str], since: int) -> list[tuple[str, str]]:
+        table = schema.chunks
+        with self._backend.read(self._user) as connection:
+            rows = UserRows(connection, self._user)
+            wanted = rows.select(table, table.c.kind, table.c.owner)
+            wanted = wanted.where(table.c.seq > since, table.c.kind.in_([*kinds]))
+            found = rows.all(wanted.order_by(table.c.seq, table.c.doc))
+        return list(dict.fromkeys((row["kind"], row["owner"]) for row in found))
+
+    @only_reads
+    def sizes(self) -> dict[str, Size]:
+        with self._backend.read(self._user) as connection:
+            return sizes(UserRows(connection, self._user))
+
+    @only_reads
+    def marks(self) -> dict[str, Mark]:
+        with self._backend.read(self._user) as connection:
+            rows = UserRows(connection, self._user)
+            return {row["chore"]: _mark(row) for row in rows.all(rows.select(schema.marks))}
+
+    def claim(self, holder: str, now: datetime, until: datetime) -> bool:
+        def work(connection: Connection) -> bool:
+            rows, table = UserRows(connection, self._user), schema.visits
+            # Of two who come first at once, one waits here for the other.
+            if not rows.all(self._backend.locked(rows.select(schema.users, schema.users.c.seq))):
+                return False
+            found = rows.all(rows.select(table))
+            at, end = encode_time(now), encode_time(until)
+            if not found:
+                first = {"seq": 0, "due_at": at, "soon_at": at, "holder": holder, "until": end}
+                rows.insert(table, [first])
+                return True
+            # One that ends later than one taken now would was taken by a clock that was wrong.
+            if found[0]["holder"] not in (None, holder) and at < found[0]["until"] <= end:
+                return False
+            rows.run(rows.update(table).values(holder=holder, until=end))
+            return True
+
+        return self._backend.write(work, self._user)
+
+    def settle(self, holder: str, marks: Mapping[str, Mark], visit: Visit) -> None:
+        def work(connection: Connection) -> None:
+            rows, table = UserRows(connection, self._user), schema.visits
+            times = {"due_at": encode_time(visit.due), "soon_at": encode_time(visit.soon)}
+            free = {"holder": None, "until": None, "seq": visit.seq, **times}
+            ours = rows.update(table).where(table.c.holder == holder).values(**free)
+            if not rows.run(ours).rowcount:
+                return
+            rows.delete_in(schema.marks, schema.marks.c.chore, list(marks))
+            rows.insert(schema.marks, [_row(chore, mark) for chore, mark in marks.items()])
+
+        self._backend.write(work, self._user)
+
+
+def _mark(row: Mapping[str, Any]) -> Mark:
+    at, after = (None if row[name] is None else decode_time(row[name]) for name in ("at", "after"))
+    return Mark(row["seq"], at, after, row["failures"], row["problem"])
+
+
+def _row(chore: str, mark: Mark) -> dict[str, Any]:
+    times = {"at": mark.at, "after": mark.after}
+    return {
+        "chore": chore,
+        "seq": mark.seq,
+        "failures": mark.failures,
+        "problem": None if mark.problem is None else encode_text(mark.problem),
+        **{name: None if time is None else encode_time(time) for name, time in times.items()},
+    }

@@ -1,0 +1,130 @@
+"""A chore says step by step what it would do and why; here that is done.
+
+So what `recollect tend --dry-run` tells is what is done. A step that fails holds up no other: it is found
+again by the next round, because what it was to put right is still there.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from recollect.errors import Conflict, RecollectError
+from recollect.model.changes import Change
+from recollect.model.records import Json, Record
+from recollect.ports.tending import Mark
+from recollect.settings import Settings
+from recollect.tend.erase import erase_all
+from recollect.tend.tender import Hold
+from recollect.workspace import Workspace
+
+log = logging.getLogger("recollect.tend")
+
+TOGETHER = 200
+"""How many steps are one transaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing to put right. It is done by its `changes`, or by `do`; with neither, the record is erased
+    with what cannot be without it."""
+
+    action: str
+    record: Record
+    why: str
+    """Tells the reason, and nothing of the content."""
+    changes: tuple[Change, ...] = ()
+    do: Callable[[Hold], int] | None = None
+    details: Json = field(default_factory=dict[str, Any])
+    """For the audit: the figures and settings that it was decided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something that is done for each user now and then: every so often (`every`), and, with `on_change`,
+    only when anything has changed since. Without an interval it is looked at in every round."""
+
+    name: str
+    plan: Callable[[Workspace, Mark], Iterator[Step]]
+    every: Callable[[Settings], timedelta] = lambda settings: timedelta(0)
+    on_change: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of a chore's steps."""
+
+    done: int = 0
+    actions: dict[str, int] = field(default_factory=dict[str, int])
+    problem: RecollectError | None = None
+
+    def add(self, action: str, times: int = 1) -> None:
+        self.done += times
+        self.actions[action] = self.actions.get(action, 0) + times
+
+
+def carry_out(work: Workspace, steps: Iterable[Step], hold: Hold, told: Callable[[int], None]) -> Tally:
+    """Do the steps, many in a transaction, as long as the user is ours."""
+    tally, waiting = Tally(), iter(steps)
+    while hold() and (some := list(islice(waiting, TOGETHER))):
+        for step in some:
+            if step.do is not None:
+                _try(tally, step.action, lambda s=step: s.do(hold) if s.do else 0)
+        _together(work, tally, [step for step in some if step.changes], _apply)
+        _together(work, tally, [step for step in some if not step.changes and step.do is None], _erase)
+        told(tally.done)
+    return tally
+
+
+def _together(
+    work: Workspace, tally: Tally, steps: list[Step], do: Callable[[Workspace, list[Step]], None]
+) -> None:
+    """In one transaction; one by one when something is in the way of that."""
+    if not steps:
+        return
+    try:
+        do(work, steps)
+    except (RecollectError, ArithmeticError, LookupError, ValueError, TypeError):
+        if len(steps) == 1:
+            _try(tally, steps[0].action, lambda: _done(do, work, steps))
+            return
+        for step in steps:
+            _try(tally, step.action, lambda s=step: _done(do, work, [s]))
+        return
+    for step in steps:
+        tally.add(step.action)
+
+
+def _done(do: Callable[[Workspace, list[Step]], None], work: Workspace, steps: list[Step]) -> int:
+    do(work, steps)
+    return len(steps)
+
+
+def _try(tally: Tally, action: str, do: Callable[[], int]) -> None:
+    try:
+        tally.add(action, do())
+    except Conflict:  # somebody changed it meanwhile: the next round looks again
+        return
+    except RecollectError as error:
+        tally.problem = tally.problem or error
+    except Exception as error:
+        log.exception("%s failed", action)
+        tally.problem = tally.problem or RecollectError(type(error).__name__)
+
+
+def _apply(work: Workspace, steps: list[Step]) -> None:
+    changes = [change for step in steps for change in step.changes]
+    work.apply(*changes, *(entry for step in steps for entry in _logged(work, step)))
+
+
+def _erase(work: Workspace, steps: list[Step]) -> None:
+    logged = [entry for step in steps for entry in _logged(work, step)]
+    erase_all(work, [step.record for step in steps], logged)
+
+
+def _logged(work: Workspace, step: Step) -> Iterable[Any]:
+    subject = f"{step.record.kind} {step.record.id}"
+    details = {"why": step.why, **step.details}
+    return work.log(step.action, subject, kind=step.record.kind, details=details)
