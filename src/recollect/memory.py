@@ -15,12 +15,14 @@ from recollect.errors import RecollectError
 from recollect.metering import Meter
 from recollect.model.recollection import Recollection
 from recollect.model.scope import GLOBAL, Scope
+from recollect.model.working import WorkingState
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.spending import Spend, metered_embedder, metered_model, metered_reranker
 from recollect.ports.store import Store
+from recollect.ports.working import WorkingStore
 from recollect.recall.techniques import configured
 from recollect.record.ids import id_maker
 from recollect.record.spending import prices
@@ -46,6 +48,7 @@ class Memory:
         *,
         model: LanguageModel | None = None,
         reranker: Reranker | None = None,
+        working: WorkingStore | None = None,
         background: bool = False,
     ) -> None:
         configured(settings.techniques)  # what cannot be read is told now, not with each question
@@ -54,6 +57,7 @@ class Memory:
         self.embedder = embedder
         self.model = model
         self.reranker = reranker
+        self.working_store = working or wiring.open_working(settings, clock)
         self._resting = Resting()
         self._searched = Searched(store.active_space)
         _claim(store, embedder, self._searched)
@@ -128,7 +132,12 @@ class Memory:
             metered_reranker(self.reranker, spend) if self.reranker else None,
             self._resting,
             self.flush,
+            self.working_store,
         )
+
+    def working_state(self) -> WorkingState:
+        """How the store of working memory is doing: its size, what it had to drop, what is wrong with it."""
+        return self.working_store.state()
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
@@ -187,7 +196,7 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
-        for port in (self.model, self.reranker, self.embedder):
+        for port in (self.model, self.reranker, self.embedder, self.working_store):
             if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
                 close()
         self.store.close()

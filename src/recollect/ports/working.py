@@ -24,7 +24,7 @@ class WorkingStore(Protocol):
 
     def replace(self, desk: Desk, expected: Sequence[WorkingItem], items: Sequence[WorkingItem]) -> bool:
         """Put `items` in place of those expected, if these are still the first there are. What others
-        appended meanwhile stays behind them. False, and nothing changed, when others replaced some of them."""
+        appended meanwhile stays behind them. False, and nothing changed, when they are not."""
         ...
 
     def put(self, desk: Desk, key: str, value: Any, most: int) -> bool:

@@ -158,7 +158,9 @@ class RedisWorkingStore:
                     self._owed.discard(owed)
                 answer = ask()
         except (RedisError, OSError) as error:
-            self._note(f"Working memory is not kept: {self._where} fails with {type(error).__name__}: {error}")
+            self._note(
+                f"Working memory is not kept: {self._where} fails with {type(error).__name__}: {error}"
+            )
             return otherwise
         self._note(None)
         return answer
