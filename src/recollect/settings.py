@@ -126,7 +126,7 @@ class Settings:
     """About how many tokens the `<memory_context>` block may have."""
 
     redis: str = ""
-    """Where working memory is kept: redis://[user:password@]host[:port][/database]; empty: in this process."""
+    """Where working memory is kept: redis://user:password@host:6379/0, or, if empty, in this process."""
     redis_timeout: float = 1.0
     """Seconds to wait for an answer of Redis."""
     working_ttl_seconds: float = 3600.0
@@ -192,7 +192,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "working_ttl_seconds": (0.001, 365 * 86_400),
     "working_tokens": (1, 10_000_000),
     "working_keep": (1, 1000),
-    "working_item_limit": (1000, 256 * MiB),
+    "working_item_limit": (1, 256 * MiB),
     "working_items": (1, 100_000),
     "working_values": (1, 100_000),
     "working_value_limit": (2, 256 * MiB),

@@ -28,7 +28,7 @@ class WorkingMemory:
         **metadata: Any,
     ) -> WorkingItem:
         """Keep a `turn`, `thought`, `action`, `observation` or `decision`. Of the metadata, `role` of a turn
-        and `tool` of an action or observation are told with it, and `decision=True` makes it survive like one.
+        and `tool` of an action or observation are told with it, and `decision=True` makes it survive as one.
         Too much of it, and the older items are compressed, as `compress` does."""
         return working.add(
             self._work, type, content, metadata, at=at, tokens=tokens, context_window=context_window

@@ -22,6 +22,6 @@ def encode_item(item: WorkingItem) -> bytes:
 
 
 def decode_item(data: bytes) -> WorkingItem:
-    fields = decode(data)
-    at = datetime.fromisoformat(fields["at"])
-    return WorkingItem(**{**fields, "type": ItemType(fields["type"]), "at": at})
+    fields: dict[str, Any] = decode(data)
+    fields |= {"type": ItemType(fields["type"]), "at": datetime.fromisoformat(fields["at"])}
+    return WorkingItem(**fields)

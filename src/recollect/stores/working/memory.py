@@ -17,7 +17,7 @@ _OVERHEAD = 1024
 
 @dataclass(slots=True)
 class _Held:
-    """What is held of one conversation, as bytes: nobody can change it from outside, and its size is known."""
+    """What is held of one conversation, as bytes: nobody else can change it, and its size is known."""
 
     until: datetime
     items: list[bytes] = field(default_factory=list[bytes])

@@ -1,8 +1,8 @@
 """Working memory in Redis, for several processes.
 
-Keys are `working:{user}:{channel}:{conversation}:items|values|goal`, each name percent-encoded: none can hold a
-colon or a wildcard, so none reaches into another's. Every operation is one script, which also renews the time
-to live of all three.
+Keys are `working:{user}:{channel}:{conversation}:items|values|goal`, each name percent-encoded: none can
+hold a colon or a wildcard, so none reaches into another's. Every operation is one script, which also renews
+the time to live of all three.
 """
 
 import logging
@@ -93,7 +93,7 @@ class RedisWorkingStore:
         return self._run(_PUT, desk, field, encode(value), most) != 0
 
     def values(self, desk: Desk) -> Mapping[str, Any]:
-        found = self._run(_VALUES, desk) or []
+        found: list[bytes] = self._run(_VALUES, desk) or []
         pairs = zip(found[::2], found[1::2], strict=True)
         return dict(_decoded(lambda pair: (_text(pair[0]), decode(pair[1])), pairs))
 
