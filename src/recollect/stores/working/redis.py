@@ -9,13 +9,14 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any, TypeVar, cast
 from urllib.parse import quote, urlsplit
 
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as Disconnected
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
 from recollect.errors import SettingsError
@@ -31,6 +32,8 @@ _PARTS = ("items", "values", "goal")
 _AT_ONCE = 1000
 """How many keys are looked at, and deleted, in one step."""
 _NAME = "redis"
+_QUIET = 60.0
+"""Seconds for which a failure is not logged again."""
 
 _RENEW = "for i = 1, #KEYS do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end "
 # A command that was sent again because its answer got lost adds nothing twice.
@@ -69,7 +72,10 @@ class RedisWorkingStore:
         self._scripts: dict[str, Any] = {}
         self._resting = Resting()
         self._lock = threading.Lock()
-        self._problem: str | None = None
+        self._failing: dict[str, tuple[str, bool]] = {}
+        """What fails, why, and whether the server answered: one that is full still lets itself be read."""
+        self._told = False
+        self._quiet_until = 0.0
         self._owed: set[tuple[str, str | None, str | None]] = set()
         """What was to be erased while the server was down."""
 
@@ -110,7 +116,7 @@ class RedisWorkingStore:
     def erase(self, user: str, *, channel: str | None = None, conversation: str | None = None) -> None:
         what = (user, channel, conversation)
         self._owed.add(what)
-        self._tried(lambda: None, None)
+        self._tried("erase", lambda: None, None)
         if what in self._owed:
             log.warning(
                 "Working memory in %s is not erased yet, because it does not answer: it is when it does "
@@ -120,10 +126,10 @@ class RedisWorkingStore:
 
     def state(self) -> WorkingState:
         info: dict[str, Any] = self._tried(
-            lambda: {**self._client.info("memory"), **self._client.info("stats")}, {}
+            "state", lambda: {**self._client.info("memory"), **self._client.info("stats")}, {}
         )
         policy, most = info.get("maxmemory_policy"), info.get("maxmemory")
-        problem = self._problem or self._resting.reason(_NAME)
+        problem = next((reason for reason, _ in [*self._failing.values()]), None)
         if policy == "noeviction" and most:
             problem = (
                 "Redis takes nothing any more once its memory is full: set maxmemory-policy volatile-ttl."
@@ -146,9 +152,9 @@ class RedisWorkingStore:
         if script not in self._scripts:
             self._scripts[script] = self._client.register_script(script)
         keys = [f"{_stem(*desk)}:{part}" for part in _PARTS]
-        return self._tried(lambda: self._scripts[script](keys, (self._ttl, *arguments)), None)
+        return self._tried(script, lambda: self._scripts[script](keys, (self._ttl, *arguments)), None)
 
-    def _tried(self, ask: Callable[[], T], otherwise: T) -> T:
+    def _tried(self, what: str, ask: Callable[[], T], otherwise: T) -> T:
         if self._resting.reason(_NAME):
             return otherwise
         try:
@@ -158,20 +164,31 @@ class RedisWorkingStore:
                     self._owed.discard(owed)
                 answer = ask()
         except (RedisError, OSError) as error:
-            self._note(
-                f"Working memory is not kept: {self._where} fails with {type(error).__name__}: {error}"
-            )
+            self._failed(what, error)
             return otherwise
-        self._note(None)
+        if self._failing:
+            self._worked(what)
         return answer
 
-    def _note(self, problem: str | None) -> None:
-        """Say once that it fails, and once that it works again."""
+    def _failed(self, what: str, error: Exception) -> None:
+        """Say so: once, and not again and again of a server that is now full, now not."""
+        reason = f"Working memory is not kept: {self._where} fails with {type(error).__name__}: {error}"
+        now = monotonic()
         with self._lock:
-            before, self._problem = self._problem, problem
-        if problem and not before:
-            log.warning("%s", problem)
-        elif before and not problem:
+            tell = not self._failing and now >= self._quiet_until
+            self._failing[what] = reason, isinstance(error, ResponseError)
+            if tell:
+                self._told, self._quiet_until = True, now + _QUIET
+        if tell:
+            log.warning("%s", reason)
+
+    def _worked(self, what: str) -> None:
+        with self._lock:
+            self._failing.pop(what, None)
+            self._failing = {one: failed for one, failed in self._failing.items() if failed[1]}
+            tell = self._told and not self._failing
+            self._told = self._told and not tell
+        if tell:
             log.warning("Working memory is kept again: %s answers.", self._where)
 
     def _erase(self, user: str, channel: str | None, conversation: str | None) -> None:
