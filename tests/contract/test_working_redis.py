@@ -45,6 +45,7 @@ def client(server: redis.Server) -> Iterator[Any]:
     with server.client() as client:
         client.flushall()
         client.config_set("maxmemory", 0)
+        client.config_set("maxmemory-policy", "noeviction")
         yield client
 
 
@@ -298,3 +299,20 @@ def test_two_processes_share_a_conversation(tmp_path: Path, server: redis.Server
     assert sum(counted([line for item in held for line in lines(item)]).values()) == 60
     for memory in opened:
         memory.close()
+
+
+def test_the_doctor_looks_at_it(tmp_path: Path, server: redis.Server, client: Any) -> None:
+    from typer.testing import CliRunner
+
+    from recollect.cli import app
+
+    def doctor(url: str) -> str:
+        environment = {"RECOLLECT_REDIS": url, "RECOLLECT_EMBEDDER": "hashing", "COLUMNS": "300"}
+        return CliRunner().invoke(app, ["doctor", "--json"], env=environment).output
+
+    assert "noeviction, " in doctor(server.url)
+    assert "keys evicted" in doctor(server.url)
+    down = doctor("redis://user:hunter2@127.0.0.1:1/0")
+    assert "Working memory is not kept" in down
+    assert "hunter2" not in down
+    assert "RECOLLECT_REDIS cannot be read" in doctor("nonsense")

@@ -358,6 +358,7 @@ def test_what_a_model_rambles_stays_within_the_limit(open_memory: OpenMemory) ->
 def test_what_compressing_takes_is_counted(open_memory: OpenMemory) -> None:
     memory = open_memory(model=Scripted(answer()), working_tokens=400)
     derek = memory.scope("derek", conversation="c")
+    derek.record("user", "hello")  # what is spent is counted for those of whom there is a record
     for n in range(8):
         derek.working.add("observation", f"result {n} " * 60)
     assert {spent.source for spent in derek.spending()} >= {"memory_compress"}
