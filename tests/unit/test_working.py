@@ -340,6 +340,23 @@ def test_an_answer_that_is_no_use_leaves_it_to_the_rules(open_memory: OpenMemory
     assert here.items()[0].metadata["by"] == "rules"
 
 
+def test_those_who_come_while_a_model_compresses_do_not_ask_it_too(open_memory: OpenMemory) -> None:
+    class Meanwhile(Scripted):
+        def ask(self, *given: Any, **options: Any) -> Any:
+            if not self.asked:  # another tool's result comes in
+                with ThreadPoolExecutor(1) as pool:
+                    pool.submit(here.add, "observation", "late " * 200).result()
+            return super().ask(*given, **options)
+
+    model = Meanwhile(answer())
+    here = open_memory(model=model, working_tokens=400).scope("derek", conversation="c").working
+    for n in range(7):
+        here.add("observation", f"result {n} " * 60)
+    assert model.asked == 1
+    assert here.items()[-1].content.startswith("late")
+    assert counted(line for item in here.items() for line in lines(item))["result"] == 8
+
+
 def test_the_model_is_not_asked_where_rules_are_set(open_memory: OpenMemory) -> None:
     here = filled(open_memory, model := Scripted(), compressor="rules")
     assert model.asked == 0

@@ -31,6 +31,10 @@ class WorkingStore(Protocol):
         """Keep a value under a key; None takes it out. False when there are `most` other keys already."""
         ...
 
+    def value(self, desk: Desk, key: str) -> Any:
+        """The value of a key; None when there is none."""
+        ...
+
     def values(self, desk: Desk) -> Mapping[str, Any]:
         """Every value, by its key."""
         ...

@@ -79,6 +79,7 @@ NOTHING: tuple[list[str], dict[str, Any], str | None] = ([], {}, None)
 
 USES: dict[str, Callable[[WorkingStore], object]] = {
     "items": lambda working: working.items(DESK),
+    "value": lambda working: working.value(DESK, "none"),
     "values": lambda working: working.values(DESK),
     "goal": lambda working: working.goal(DESK),
     "append": lambda working: working.append(DESK, item()),
@@ -113,6 +114,7 @@ class WorkingContract:
         working.set_goal(DESK, text)
         assert working.items(DESK) == [one]
         assert working.values(DESK) == {text: {text: [text]}}
+        assert working.value(DESK, text) == {text: [text]}
         assert working.goal(DESK) == text
         assert working.replace(DESK, [one], [item("short")])
 
@@ -138,6 +140,7 @@ class WorkingContract:
         working.put(DESK, "b", 0, 10)
         working.put(DESK, "a", None, 10)
         assert working.values(DESK) == {"b": 0}
+        assert (working.value(DESK, "b"), working.value(DESK, "a")) == (0, None)
 
     def test_the_goal_is_set_and_taken_away(self, working: WorkingStore) -> None:
         working.set_goal(DESK, "tea")

@@ -78,6 +78,12 @@ class ProcessWorkingStore:
             self._grow(held, grown)
             return True
 
+    def value(self, desk: Desk, key: str) -> Any:
+        with self._lock:
+            held = self._find(desk)
+            found = held.values.get(key) if held else None
+        return None if found is None else decode(found)
+
     def values(self, desk: Desk) -> Mapping[str, Any]:
         with self._lock:
             held = self._find(desk)

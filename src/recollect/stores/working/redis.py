@@ -55,6 +55,7 @@ _PUT = (
     "then return 0 end redis.call('HSET', KEYS[2], ARGV[2], ARGV[3]) " + _RENEW + "return 1"
 )
 _TAKE_OUT = "redis.call('HDEL', KEYS[2], ARGV[2]) " + _RENEW
+_VALUE = _RENEW + "return redis.call('HGET', KEYS[2], ARGV[2])"
 _VALUES = _RENEW + "return redis.call('HGETALL', KEYS[2])"
 _SET_GOAL = "redis.call('SET', KEYS[3], ARGV[2]) " + _RENEW
 _NO_GOAL = "redis.call('DEL', KEYS[3]) " + _RENEW
@@ -97,6 +98,10 @@ class RedisWorkingStore:
             self._run(_TAKE_OUT, desk, field)
             return True
         return self._run(_PUT, desk, field, encode(value), most) != 0
+
+    def value(self, desk: Desk, key: str) -> Any:
+        found = self._run(_VALUE, desk, key.encode("utf-8", "surrogatepass"))
+        return next(iter(_decoded(decode, () if found is None else (found,))), None)
 
     def values(self, desk: Desk) -> Mapping[str, Any]:
         found: list[bytes] = self._run(_VALUES, desk) or []
