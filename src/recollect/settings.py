@@ -140,7 +140,7 @@ class Settings:
     """What compresses them: `rules`, or `auto`: the language model where there is one."""
     working_item_limit: int = 20_000
     """The most characters of one item; the middle of a longer one is cut out, and said so."""
-    working_items: int = 1000
+    working_items: int = 200
     """The most items of one conversation; with more, the older ones are compressed."""
     working_values: int = 100
     """The most values by key of one conversation."""
