@@ -46,14 +46,16 @@ from recollect.model.records import (
     UserSettings,
 )
 from recollect.model.scope import GLOBAL, Scope
+from recollect.model.working import WorkingItem, WorkingState
 from recollect.record.spending import Spending
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped import ScopedMemory
+from recollect.scoped.working import WorkingMemory
 from recollect.tend.erase import Forgotten
 
 if TYPE_CHECKING:
-    from recollect.asynchronous import AsyncMemory, AsyncScopedMemory
+    from recollect.asynchronous import AsyncMemory, AsyncScopedMemory, AsyncWorkingMemory
 
 __version__ = "0.1.0"
 
@@ -61,6 +63,7 @@ __all__ = [
     "GLOBAL",
     "AsyncMemory",
     "AsyncScopedMemory",
+    "AsyncWorkingMemory",
     "AuditEntry",
     "Closet",
     "Conflict",
@@ -105,12 +108,15 @@ __all__ = [
     "Turn",
     "UserSettings",
     "WeightsMissing",
+    "WorkingItem",
+    "WorkingMemory",
+    "WorkingState",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """The asynchronous names, when they are asked for: asyncio is a fifth of the time to import this."""
-    if name not in ("AsyncMemory", "AsyncScopedMemory"):
+    if name not in ("AsyncMemory", "AsyncScopedMemory", "AsyncWorkingMemory"):
         raise AttributeError(f"module 'recollect' has no attribute {name!r}")
     from recollect import asynchronous
 

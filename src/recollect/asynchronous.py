@@ -12,6 +12,7 @@ from recollect.errors import StoreUnavailable
 from recollect.memory import Memory
 from recollect.model.scope import GLOBAL, Scope
 from recollect.scoped import ScopedMemory
+from recollect.scoped.working import WorkingMemory
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,12 +62,38 @@ def _stream(
     return call
 
 
+class AsyncWorkingMemory(_Threaded):
+    """The working memory of one conversation, for asyncio: `await working.goal`, and the verbs of
+    `WorkingMemory`. The goal is set with `set_goal`."""
+
+    @property
+    def goal(self) -> Coroutine[Any, Any, str | None]:
+        return self._run(lambda: self._inner.goal)
+
+    add = _verb(WorkingMemory.add)
+    items = _verb(WorkingMemory.items)
+    tokens = _verb(WorkingMemory.tokens)
+    set = _verb(WorkingMemory.set)
+    get = _verb(WorkingMemory.get)
+    values = _verb(WorkingMemory.values)
+    set_goal = _verb(WorkingMemory.set_goal)
+    compress = _verb(WorkingMemory.compress)
+    context = _verb(WorkingMemory.context)
+    end_invocation = _verb(WorkingMemory.end_invocation)
+    clear = _verb(WorkingMemory.clear)
+
+
 class AsyncScopedMemory(_Threaded):
     """One user's memory, for asyncio. Every verb of `ScopedMemory` with the same arguments."""
 
     @property
     def scope(self) -> Scope:
         return self._inner.scope
+
+    @property
+    def working(self) -> AsyncWorkingMemory:
+        """What an agent has in its head during the scope's conversation."""
+        return AsyncWorkingMemory(self._inner.working, self._threads)
 
     record = _verb(ScopedMemory.record)
     record_many = _verb(ScopedMemory.record_many)
@@ -124,6 +151,7 @@ class AsyncMemory(_Threaded):
 
     tend = _verb(Memory.tend)
     tending = _stream(Memory.tending)
+    working_state = _verb(Memory.working_state)
     flush = _verb(Memory.flush)
     rebuild_vectors = _verb(Memory.rebuild_vectors)
     rebuild_text = _stream(Memory.rebuild_text)

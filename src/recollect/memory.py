@@ -16,6 +16,7 @@ from recollect.metering import Meter
 from recollect.model.recollection import Recollection
 from recollect.model.retention import parsed
 from recollect.model.scope import GLOBAL, Scope
+from recollect.model.working import WorkingState
 from recollect.policies import Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
@@ -23,6 +24,7 @@ from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.spending import Spend, metered_embedder, metered_model, metered_reranker
 from recollect.ports.store import Store
+from recollect.ports.working import WorkingStore
 from recollect.recall.techniques import configured
 from recollect.record.ids import id_maker
 from recollect.record.spending import prices
@@ -51,6 +53,7 @@ class Memory:
         *,
         model: LanguageModel | None = None,
         reranker: Reranker | None = None,
+        working: WorkingStore | None = None,
         background: bool = False,
     ) -> None:
         configured(settings.techniques)  # what cannot be read is told now, not with each question
@@ -60,6 +63,7 @@ class Memory:
         self.embedder = embedder
         self.model = model
         self.reranker = reranker
+        self.working_store = working or wiring.open_working(settings, clock)
         self._resting = Resting()
         self._policies = Policies()
         self._searched = Searched(store.active_space)
@@ -136,7 +140,12 @@ class Memory:
             self._resting,
             self.flush,
             self._policies,
+            self.working_store,
         )
+
+    def working_state(self) -> WorkingState:
+        """How the store of working memory is doing: its size, what it had to drop, what is wrong with it."""
+        return self.working_store.state()
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
@@ -200,7 +209,7 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
-        for port in (self.model, self.reranker, self.embedder):
+        for port in (self.model, self.reranker, self.embedder, self.working_store):
             if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
                 close()
         self.store.close()

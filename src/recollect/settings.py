@@ -16,7 +16,7 @@ PREFIX = "RECOLLECT_"
 
 MiB = 1024 * 1024
 
-SECRET = ("key", "embedder_key", "model_key", "reranker_key")
+SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis")
 """Settings whose value is shown nowhere."""
 
 
@@ -145,6 +145,31 @@ class Settings:
     """How often each user's memories decay, expire, and are cleaned up."""
     chore_retry_seconds: float = 60.0
     """How long after a failure a chore is tried again; twice as long after each further one, up to a day."""
+    redis: str = ""
+    """Where working memory is kept: redis://user:password@host:6379/0, or, if empty, in this process."""
+    redis_timeout: float = 1.0
+    """Seconds to wait for an answer of Redis."""
+    working_ttl_seconds: float = 3600.0
+    """How long working memory is kept after it was last used."""
+    working_tokens: int = 2000
+    """From how many tokens on the older items of working memory are compressed; half of the context window,
+    where it is given and less."""
+    working_keep: int = 6
+    """How many of the newest items are then kept as they are."""
+    compressor: str = "auto"
+    """What compresses them: `rules`, or `auto`: the language model where there is one."""
+    working_item_limit: int = 20_000
+    """The most characters of one item; the middle of a longer one is cut out, and said so."""
+    working_items: int = 200
+    """The most items of one conversation; with more, the older ones are compressed."""
+    working_values: int = 100
+    """The most values by key of one conversation."""
+    working_value_limit: int = 64 * 1024
+    """The most characters of one value, as JSON."""
+    working_conversations: int = 10_000
+    """The most conversations whose working memory is held in process; those used longest ago go first."""
+    working_mb: int = 256
+    """The most memory they take, in MiB."""
 
     db_pool: int = 10
     """How many connections one process keeps (PostgreSQL)."""
@@ -192,6 +217,16 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "cleanup_minutes": (0, 525_600),
     "chore_retry_seconds": (0.01, 86_400),
     "context_tokens": (0, 1_000_000),
+    "redis_timeout": (0.01, 60),
+    "working_ttl_seconds": (0.001, 365 * 86_400),
+    "working_tokens": (1, 10_000_000),
+    "working_keep": (1, 1000),
+    "working_item_limit": (1, 256 * MiB),
+    "working_items": (1, 100_000),
+    "working_values": (1, 100_000),
+    "working_value_limit": (2, 256 * MiB),
+    "working_conversations": (1, 10_000_000),
+    "working_mb": (1, 1_000_000),
     "content_limit": (1, 256 * MiB),
     "query_limit": (1, 256 * MiB),
     "metadata_limit": (2, 256 * MiB),
@@ -209,6 +244,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 CHOICES: dict[str, tuple[str, ...]] = {
     "audit": ("off", "writes", "reads", "verbose"),
     "miner": ("auto", "rules", "model"),
+    "compressor": ("auto", "rules"),
     "contradictions": ("prefer_new", "prefer_old", "flag_review"),
     "pii": ("off", "tag", "redact", "drop"),
 }

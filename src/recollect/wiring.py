@@ -12,6 +12,7 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.store import Store
+from recollect.ports.working import WorkingStore
 from recollect.settings import MiB, Settings
 
 Progress = Callable[[int, int, str], None]
@@ -198,3 +199,22 @@ def open_reranker(settings: Settings, model: LanguageModel | None) -> Reranker |
         api_key=settings.reranker_key or None,
         timeout=settings.model_timeout,
     )
+
+
+def open_working(settings: Settings, clock: Clock) -> WorkingStore:
+    """Where working memory is kept; no connection is made before it is used."""
+    if not settings.redis:
+        from recollect.stores.working.memory import ProcessWorkingStore
+
+        return ProcessWorkingStore(
+            clock,
+            ttl=settings.working_ttl_seconds,
+            conversations=settings.working_conversations,
+            most_bytes=settings.working_mb * MiB,
+        )
+    try:
+        from recollect.stores.working.redis import RedisWorkingStore
+    except ImportError as error:
+        raise SettingsError(f"Redis needs its client: pip install 'recollect[redis]' ({error}).") from None
+
+    return RedisWorkingStore(settings.redis, ttl=settings.working_ttl_seconds, timeout=settings.redis_timeout)

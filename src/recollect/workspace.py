@@ -20,6 +20,7 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.store import Applied, UserStore
+from recollect.ports.working import WorkingStore
 from recollect.resting import Resting
 from recollect.settings import Settings
 from recollect.text.names import folded, name_key
@@ -71,6 +72,7 @@ class Workspace:
     flush: Callable[[], None] = lambda: None
     """Writes down what was counted so far."""
     policies: Policies = field(default_factory=Policies)
+    working: WorkingStore | None = None
 
     @property
     def space(self) -> Space | None:

@@ -10,6 +10,7 @@ import pytest
 
 # The suite lives in the package; its assertions are to show their values all the same.
 pytest.register_assert_rewrite(
+    "recollect.testing.working_suite",
     *(
         f"recollect.testing.store_{part}"
         for part in (
@@ -28,7 +29,7 @@ pytest.register_assert_rewrite(
             "spending",
             "upkeep",
         )
-    )
+    ),
 )
 
 from recollect.ports.store import Store  # noqa: E402

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, AsyncScopedMemory, Conflict, Memory, ScopedMemory
+from recollect import (
+    AsyncMemory,
+    AsyncScopedMemory,
+    AsyncWorkingMemory,
+    Conflict,
+    Invalid,
+    Memory,
+    ScopedMemory,
+    WorkingMemory,
+)
 from recollect.tend.work import NAMES
 from recollect.testing.store_samples import ManualClock
 from tests.unit.support import SwitchedEmbedder, contents
@@ -28,11 +37,14 @@ def verbs(kind: type) -> set[str]:
     return {name for name in dir(kind) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize(("plain", "derived"), [(ScopedMemory, AsyncScopedMemory), (Memory, AsyncMemory)])
+@pytest.mark.parametrize(
+    ("plain", "derived"),
+    [(ScopedMemory, AsyncScopedMemory), (Memory, AsyncMemory), (WorkingMemory, AsyncWorkingMemory)],
+)
 def test_every_verb_is_there_with_the_same_arguments(plain: type, derived: type) -> None:
     assert verbs(derived) == verbs(plain)
     assert inspect.signature(AsyncMemory.scope).parameters == inspect.signature(Memory.scope).parameters
-    for name in verbs(plain) - {"scope", "open"}:
+    for name in verbs(plain) - {"scope", "open", "working", "goal"}:
         ours, theirs = getattr(derived, name), getattr(plain, name)
         assert inspect.signature(ours) == inspect.signature(theirs) or name == "close", name
         assert inspect.iscoroutinefunction(ours) or inspect.isasyncgenfunction(ours), name
@@ -55,6 +67,23 @@ def test_the_verbs_answer_alike(path: Path) -> None:
         assert [outcome.problem for outcome in await memory.tend()] == [None] * len(NAMES)
         assert [n async for n in memory.rebuild_text()] == [2]
         assert await memory.rebuild_vectors() == 2
+
+    run(path, work)
+
+
+def test_working_memory_is_awaited(path: Path) -> None:
+    async def work(memory: AsyncMemory) -> None:
+        working = memory.scope("derek", conversation="c").working
+        await working.add("thought", "tea, then")
+        await working.set("kettle", {"on": True})
+        await working.set_goal("make tea")
+        assert [item.content for item in await working.items()] == ["tea, then"]
+        assert (await working.goal, await working.get("kettle")) == ("make tea", {"on": True})
+        await asyncio.gather(*(working.add("action", f"step {i}") for i in range(50)))
+        assert await working.tokens() == 3 + 50 * 2
+        assert (await memory.working_state()).conversations == 1
+        with pytest.raises(Invalid, match="conversation="):
+            _ = memory.scope("derek").working
 
     run(path, work)
 

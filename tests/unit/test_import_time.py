@@ -11,6 +11,7 @@ HEAVY = {
     "onnxruntime",
     "openai",
     "pydantic",
+    "redis",
     "rich",
     "sqlalchemy",
     "tokenizers",

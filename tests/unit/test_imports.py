@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recall": KIT,
     "mine": KIT | {"record"},
     "tend": KIT | {"record", "mine", "recall"},  # the background drives the others
-    "stores": BASE | {"keys"},
+    "stores": BASE | {"keys", "resting"},
     "models": BASE,
     "scoped": CORE,
     "memory": CORE | {"scoped", "wiring", "resting", "metering"},  # Memory.open asks the wiring for its ports

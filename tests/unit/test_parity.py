@@ -11,7 +11,7 @@ SUITE = re.findall(r"suite\s+`(test_\w+)`", PAGE)
 
 def test_the_tests_it_names_exist() -> None:
     missing = [f"{file}::{name}" for file, name in NAMED if not defines(locate(file), name)]
-    suites = [*(ROOT / "src" / "recollect" / "testing").glob("store_*.py")]
+    suites = [*(ROOT / "src" / "recollect" / "testing").glob("*_*.py")]
     missing += [name for name in SUITE if not any(defines(path, name) for path in suites)]
     assert NAMED
     assert SUITE

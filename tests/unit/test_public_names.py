@@ -7,8 +7,10 @@ PUBLIC = [
     # doing
     "AsyncMemory",
     "AsyncScopedMemory",
+    "AsyncWorkingMemory",
     "Memory",
     "ScopedMemory",
+    "WorkingMemory",
     # what is given and asked
     "GLOBAL",
     "Message",
@@ -39,6 +41,8 @@ PUBLIC = [
     "Mined",
     "Place",
     "Recollection",
+    "WorkingItem",
+    "WorkingState",
     # errors
     "Conflict",
     "EmbedderError",

@@ -23,6 +23,7 @@ from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
 from recollect.errors import EmbedderError, RecollectError, SettingsError
 from recollect.model.space import Space
+from recollect.ports.clock import SystemClock
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
 from recollect.wiring import database_file
@@ -83,6 +84,8 @@ def _checks(here: Here) -> Iterator[Check]:
         yield Check("settings", "warn", f"{name} is no setting", "Correct or unset it.")
     yield Check("user", "ok", here.user)
     space = yield from _embedder(settings)
+    if settings.redis:
+        yield _working(settings)
     if wiring.is_server(settings):
         yield from _server(settings, space)
         return
@@ -103,6 +106,19 @@ def _sqlite() -> Check:
         except sqlite3.OperationalError:
             return Check("sqlite", "fail", f"{version} without FTS5", "Use a Python whose SQLite has FTS5.")
     return Check("sqlite", "ok", f"{version} with FTS5")
+
+
+def _working(settings: Settings) -> Check:
+    try:
+        with closing(wiring.open_working(settings, SystemClock())) as store:
+            state = store.state()
+    except RecollectError as error:
+        return Check("redis", "fail", str(error), "Correct RECOLLECT_REDIS.")
+    if state.problem:
+        return Check("redis", "warn", state.problem, "Agents go on without their working memory until then.")
+    most = f"of {state.most_bytes / MiB:.0f} MiB" if state.most_bytes else "MiB, without a limit"
+    used = f"{(state.used_bytes or 0) / MiB:.1f} {most}"
+    return Check("redis", "ok", f"{state.where}: {used}, {state.policy}, {state.evicted} keys evicted")
 
 
 # The embedder

@@ -25,6 +25,7 @@ from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped.knowledge import KnowledgeVerbs
 from recollect.scoped.person import PersonVerbs
+from recollect.scoped.working import WorkingMemory
 from recollect.tend import erase
 from recollect.tend.erase import Forgotten
 from recollect.workspace import Workspace
@@ -55,6 +56,11 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
     @property
     def scope(self) -> Scope:
         return self._work.scope
+
+    @property
+    def working(self) -> WorkingMemory:
+        """What an agent has in its head during the scope's conversation."""
+        return WorkingMemory(self._work)
 
     # What was said
 
@@ -288,6 +294,8 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         for field, value in (("conversation", conversation), ("channel", channel), ("agent", agent)):
             if value:
                 gone = erase.forget_where(self._work, field, value)
+        if id is None and (held := self._work.working) is not None:  # an agent's is not told apart: all goes
+            held.erase(self.scope.user, channel=channel, conversation=conversation)
         self._after_forget()
         return gone
 
