@@ -16,6 +16,7 @@ pytest.register_assert_rewrite(
             "bad_input",
             "concurrency",
             "copying",
+            "counting",
             "feed",
             "isolation",
             "mining",
@@ -26,6 +27,7 @@ pytest.register_assert_rewrite(
             "search_filters",
             "spaces",
             "spending",
+            "tending",
             "upkeep",
         )
     )

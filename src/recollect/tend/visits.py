@@ -90,7 +90,7 @@ def _found_by_rows(chore: Chore, settings: Settings) -> bool:
 
 def _pending(mark: Mark, seq: int) -> bool:
     """Whether there is anything new for it, or left from a failure."""
-    return seq > mark.seq or 0 < mark.failures < PARKED_AFTER
+    return seq > mark.seq or mark.after is not None
 
 
 def _due_now(tender: Tender, work: Workspace, chores: Sequence[Chore], marks: Marks) -> list[Chore]:
@@ -179,7 +179,7 @@ def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> 
     """
     now = tender.clock.now()
     if tally.problem is None:
-        left_behind = chore.on_change and mark.failures >= PARKED_AFTER
+        left_behind = chore.on_change and mark.after is None
         return Mark(seq, now, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
     problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
     if _found_by_rows(chore, tender.settings) and not tally.broken:

@@ -189,10 +189,13 @@ def audit_name(day: date) -> str:
     return f"audit_{day:%Y%m%d}"
 
 
+def day_start(day: date) -> int:
+    """As columns of times have it."""
+    return (datetime(day.year, day.month, day.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
 def _audit_day(day: date) -> str:
-    name = audit_name(day)
-    start = (datetime(day.year, day.month, day.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-    stop = start + _DAY // timedelta(microseconds=1)
+    name, start, stop = audit_name(day), day_start(day), day_start(day + _DAY)
     return f"""
         DO $$ BEGIN
             IF to_regclass('{name}') IS NULL THEN

@@ -19,6 +19,7 @@ from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.parking import failed_mining, unpark
 from recollect.stores.sql.reading import may_be_mined, texts
 from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.sizes import wrong_sizes
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
 from recollect.stores.sql.tending import is_held, users_due
 from recollect.stores.sql.user_store import PAGE, SqlUserStore
@@ -284,6 +285,7 @@ def _disagreements(connection: Connection) -> list[str]:
         "users' text statistics are wrong: run `recollect rebuild text`.": counted.except_(noted),
         "users have text statistics without text: run `recollect rebuild text`.": noted.except_(counted),
     }
+    differences["sizes of channels are wrong; quotas go by them."] = wrong_sizes()
     for table in {schema.RECORD_TABLES[kind] for kind in SEARCHABLE}:
         kinds = [kind for kind in SEARCHABLE if schema.RECORD_TABLES[kind] is table]
         owners = select(chunks.c.user_id, chunks.c.owner).where(chunks.c.kind.in_(kinds))

@@ -10,7 +10,7 @@ from recollect.ports.store import Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
-from recollect.stores.sql.codec import decode_time, encode_text, encode_time
+from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 from recollect.stores.sql.reading import may_be_mined
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import sizes
@@ -126,7 +126,8 @@ class TendedUser:
 
 def _mark(row: Mapping[str, Any]) -> Mark:
     at, after = (None if row[name] is None else decode_time(row[name]) for name in ("at", "after"))
-    return Mark(row["seq"], at, after, row["failures"], row["problem"])
+    problem = None if row["problem"] is None else decode_text(row["problem"])
+    return Mark(row["seq"], at, after, row["failures"], problem)
 
 
 def _row(chore: str, mark: Mark) -> dict[str, Any]:
