@@ -244,6 +244,22 @@ def test_workers_that_begin_at_once_do_each_user_once(open_memory: OpenMemory) -
     assert workers[0].store.check() == []
 
 
+def test_a_user_with_much_to_do_keeps_no_worker_from_the_others(open_memory: OpenMemory) -> None:
+    one, other = open_memory(), open_memory()
+    for user in ("ann", "huge", "zoe"):
+        remembered(one, user)
+    meanwhile: list[int] = []
+
+    def lasting(work: Workspace, mark: Mark) -> Iterator[Step]:
+        if work.scope.user == "huge" and not meanwhile:
+            meanwhile.append(visit_all(tender(other), [WEAR])[0].done)
+        return wearing(work, mark)
+
+    done = visit_all(tender(one), [replace(WEAR, plan=lasting)])[0].done
+    assert (done, meanwhile[0]) in {(3, 6), (6, 3), (9, 0)}, "as far as they were not done before"
+    assert [len(told(one, user)) for user in ("ann", "huge", "zoe")] == [3, 3, 3]
+
+
 class Taking:
     """Something that is taken, and how often it was."""
 
