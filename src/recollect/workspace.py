@@ -73,6 +73,8 @@ class Workspace:
     """Writes down what was counted so far."""
     policies: Policies = field(default_factory=Policies)
     working: WorkingStore | None = None
+    guards: tuple[Change, ...] = ()
+    """What every change made here goes by."""
 
     @property
     def space(self) -> Space | None:
@@ -82,7 +84,7 @@ class Workspace:
         return self.new_ids(1)[0]
 
     def apply(self, *changes: Change) -> Applied:
-        return self.store.apply(changes, self.space)
+        return self.store.apply((*self.guards, *changes), self.space)
 
     def log(
         self,

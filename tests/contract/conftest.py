@@ -17,6 +17,7 @@ pytest.register_assert_rewrite(
             "bad_input",
             "concurrency",
             "copying",
+            "counting",
             "feed",
             "isolation",
             "mining",
@@ -27,6 +28,7 @@ pytest.register_assert_rewrite(
             "search_filters",
             "spaces",
             "spending",
+            "tending",
             "upkeep",
         )
     ),

@@ -87,9 +87,9 @@ def everything(memory: Memory, *, places: bool = True) -> dict[str, Any]:
     }
 
 
-def assert_whole(memory: Memory) -> None:
+def assert_whole(memory: Memory, user: str = "alice") -> None:
     """No memory twice, one in force in each slot, no number and no turn twice in the palace."""
-    store = memory.store.user("alice")
+    store = memory.store.user(user)
     memories = [m for kind in MEMORY_TYPES for m in store.find(kind)]
     slots = Counter((m.channel, m.kind, m.slot) for m in memories if m.superseded_by is None)
     assert [slot for slot, count in slots.items() if count > 1] == []

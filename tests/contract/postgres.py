@@ -22,6 +22,7 @@ from recollect.stores.sql import schema
 from recollect.text.analyse import VERSION
 
 POOL = 10
+OPERATORS = ("leases", "jobs", "measures", "receipts")
 TIMEOUT = 30.0
 
 
@@ -135,7 +136,7 @@ def opened(url: str, **given: Any) -> Store:
 def emptied(url: str) -> None:
     """As after `db create`. Making a database anew for each test would take seconds."""
     with psycopg.connect(url, autocommit=True) as connection:
-        for table in (*(t.name for t in schema.USER_TABLES), "texts", "spaces", "leases"):
+        for table in (*(t.name for t in schema.USER_TABLES), "texts", "spaces", *OPERATORS):
             connection.execute(f"DELETE FROM {table}".encode())
         connection.execute("UPDATE erasures SET erased = 0, scrubbed = 0")
         connection.execute("DELETE FROM meta WHERE key LIKE '% space%' OR key = 'next_space'")

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from recollect.errors import StoreError, StoreUnavailable
 from recollect.model.changes import Put, Remove, Revise
 from recollect.model.records import RECORD_TYPES, Fact, Turn
 from recollect.ports.store import Spent, Store
+from recollect.ports.tending import Mark, Visit
 from recollect.stores.postgres import objects
 from recollect.testing.store_samples import SPACE, START, append, axis, draft, fact, put, question, sample
 from recollect.testing.store_suite import found
@@ -46,6 +48,8 @@ def store(database: str) -> Iterator[Store]:
         user.touch({own: ("fact", 1, START)})
         user.spend([Spent(START.date(), "memory_embed", "model", 1)])
         user.apply([Put(fact("gone")), Remove("fact", ("gone",))])
+        assert user.claim("a worker", START, START + timedelta(days=1))
+        user.settle("a worker", {"mine": Mark(1, START)}, Visit(1, START, START))
     yield store
     store.close()
 
@@ -108,7 +112,7 @@ def test_the_roles_have_no_rights_beyond(store: Store, database: str) -> None:
     assert asked(database, parts.format(role=objects.WORKER)) == []
     shared = f"SELECT c.relname FROM pg_class c WHERE {OURS} AND NOT c.relispartition AND {rights}"
     reached = {name for (name,) in asked(database, shared.format(role=objects.APP))}
-    assert reached == {*objects.OWNED, "spaces", "meta", "erasures", "alembic_version"}
+    assert reached == {*objects.OWNED, "spaces", "meta", "erasures", "receipts", "alembic_version"}
     above = "rolsuper OR rolbypassrls OR rolcreaterole OR rolcanlogin"
     assert asked(database, f"SELECT 1 FROM pg_roles WHERE rolname LIKE 'recollect%' AND ({above})") == []
     definers = "SELECT proname, proowner::regrole::text FROM pg_proc WHERE prosecdef"

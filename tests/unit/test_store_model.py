@@ -20,6 +20,7 @@ from recollect.model.changes import Remove, Revise
 from recollect.model.records import Conversation, Fact, Turn
 from recollect.ports.store import Store, Unembedded, UserStore
 from recollect.stores.sqlite.backend import open_store
+from recollect.testing.store_counting import counted
 from recollect.testing.store_samples import SPACE, append, draft, fact, ids, put, question, vectors
 from recollect.text.analyse import terms
 
@@ -226,6 +227,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert list(store.find(Fact)) == sorted(person.facts.values(), key=lambda record: record.id)
             next_index = {c.id: c.next_index for c in store.find(Conversation)}
             assert next_index == person.next_index
+            assert store.sizes().items() >= counted(store).items()
             assert ids(store.get(Fact, ["f-3", "f-1"])) == [id for id in ("f-3", "f-1") if id in person.facts]
 
 

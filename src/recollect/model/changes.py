@@ -128,4 +128,12 @@ class Within:
     memories: int = 0
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Within
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Go on only while this worker has the user to itself (`UserStore.claim`); else `Conflict`. So one that
+    was held up too long changes nothing that is another's by now, and nobody who was erased comes back."""
+
+    holder: str
+
+
+Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Within | Held

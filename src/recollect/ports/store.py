@@ -208,10 +208,16 @@ class UserStore(UserView, Protocol):
         """Take over the key of an imported memory; refused once tombstones of another key exist."""
         ...
 
-    def unembedded(self, space: Space, limit: int) -> list[Unembedded]: ...
+    def unembedded(self, space: Space, limit: int, after: int = 0) -> list[Unembedded]:
+        """Chunks that wait for a vector, those stored first first, behind the one of this number."""
+        ...
 
     def embed(self, space: Space, vectors: Mapping[Unembedded, NDArray[np.float32]]) -> int:
         """Fill in vectors of chunks that still wait for them; how many were filled in."""
+        ...
+
+    def fail(self, space: Space, chunks: Sequence[Unembedded]) -> int:
+        """Count that the model refuses these texts; how many of them are parked by now, and wait no more."""
         ...
 
     def claim(self, holder: str, now: datetime, until: datetime) -> bool:
@@ -285,6 +291,10 @@ class Store(Protocol):
     def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
         """Users to look after, whom nobody else is looking after: due by now, or with something that
         changed, turns to mine, or conversations to conclude in which nobody spoke since."""
+        ...
+
+    def unpark(self) -> int:
+        """Have everything tried again that failed: parked chunks, chores, mining; how many of them."""
         ...
 
     def note_jobs(self, states: Sequence[JobState]) -> None:

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
+PARKED_AFTER = 5
+"""How often something is tried that fails by its own fault, before it is parked: left alone until somebody
+has it tried again (`Store.unpark`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:

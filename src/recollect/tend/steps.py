@@ -11,7 +11,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
-from recollect.errors import Conflict, RecollectError
+from recollect.errors import Conflict, RecollectError, StoreUnavailable
 from recollect.model.changes import Change
 from recollect.model.records import Json, Record
 from recollect.ports.tending import Mark
@@ -59,23 +59,27 @@ class Tally:
     done: int = 0
     actions: dict[str, int] = field(default_factory=dict[str, int])
     problem: RecollectError | None = None
+    broken: bool = False
+    """Whether the chore itself failed, not one of its steps."""
 
     def add(self, action: str, times: int = 1) -> None:
         self.done += times
         self.actions[action] = self.actions.get(action, 0) + times
 
 
-def carry_out(work: Workspace, steps: Iterable[Step], hold: Hold, told: Callable[[int], None]) -> Tally:
-    """Do the steps, many in a transaction, as long as the user is ours."""
-    tally, waiting = Tally(), iter(steps)
-    while hold() and (some := list(islice(waiting, TOGETHER))):
+def carry_out(
+    work: Workspace, steps: Iterable[Step], hold: Hold, told: Callable[[int], None], tally: Tally
+) -> None:
+    """Do the steps, many in a transaction, as long as the user is ours; the tally counts them. What it has
+    counted stays so whatever happens next."""
+    waiting = iter(steps)
+    while (some := list(islice(waiting, TOGETHER))) and hold():
         for step in some:
             if step.do is not None:
                 _try(tally, step.action, lambda s=step: s.do(hold) if s.do else 0)
         _together(work, tally, [step for step in some if step.changes], _apply)
         _together(work, tally, [step for step in some if not step.changes and step.do is None], _erase)
         told(tally.done)
-    return tally
 
 
 def _together(
@@ -86,10 +90,9 @@ def _together(
         return
     try:
         do(work, steps)
-    except (RecollectError, ArithmeticError, LookupError, ValueError, TypeError):
-        if len(steps) == 1:
-            _try(tally, steps[0].action, lambda: _done(do, work, steps))
-            return
+    except StoreUnavailable:
+        raise
+    except Exception:  # noqa: BLE001 - told by whichever step it is
         for step in steps:
             _try(tally, step.action, lambda s=step: _done(do, work, [s]))
         return
@@ -107,6 +110,8 @@ def _try(tally: Tally, action: str, do: Callable[[], int]) -> None:
         tally.add(action, do())
     except Conflict:  # somebody changed it meanwhile: the next round looks again
         return
+    except StoreUnavailable:  # each of the others would wait for it in turn
+        raise
     except RecollectError as error:
         tally.problem = tally.problem or error
     except Exception as error:

@@ -1,20 +1,24 @@
 """Vectors: those that are missing, those of a new model, those of models that are gone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter, sleep
+
+import numpy as np
 
 from recollect.errors import Conflict, EmbedderError, SettingsError
 from recollect.model.space import Space
-from recollect.ports.embedder import Embedder
+from recollect.ports.embedder import Embedder, Vectors
 from recollect.ports.spending import metered_embedder
-from recollect.ports.store import UserStore
+from recollect.ports.store import Unembedded, UserStore
 from recollect.tend.tender import Done, Hold, Tender, leased
 from recollect.workspace import REREADS
 
 EMBED_BATCH = 64
 PATIENCE_SECONDS = 0.5
+PROBE = "tea"
+"""A text that every model takes that takes any."""
 
 Counted = Callable[[int, int], None]
 """Is told how many are done, of how many."""
@@ -62,10 +66,10 @@ def _fill_and_switch(tender: Tender, space: Space, hold: Hold, progress: Counted
 
     while True:
         tell("", 0)
-        some, problem = embed_waiting(replace(tender, progress=tell), hold)
-        done, idle = done + some, 0 if some else idle + 1
-        if problem is not None:
-            raise problem
+        filled = _fill(replace(tender, progress=tell), hold)
+        done, idle = done + filled.done, 0 if filled.done else idle + 1
+        if filled.down is not None:
+            raise filled.down
         try:
             tender.store.switch_space(space)
             return done
@@ -85,53 +89,79 @@ def tend_vectors(tender: Tender, hold: Hold) -> Done:
         return 0, None
     tender.store.add_space(space)  # whoever began it may have been interrupted
     done, failure = embed_waiting(tender, hold)
-    if failure is None and not begun[0].active:
-        with suppress(Conflict):  # something was recorded meanwhile: next time
+    if not begun[0].active:
+        with suppress(Conflict):  # something was recorded meanwhile, or is tried once more: next time
             tender.store.switch_space(space)
     return done, failure
 
 
+@dataclass(slots=True)
+class _Filled:
+    """What came of it: why the model is down, and why it refuses a text while it takes others."""
+
+    done: int = 0
+    down: EmbedderError | None = None
+    refused: EmbedderError | None = None
+
+
 def embed_waiting(tender: Tender, hold: Hold) -> Done:
     """Fill in the vectors of chunks that were stored without one. A text that the model refuses holds
-    up neither its neighbours nor other users."""
+    up neither its neighbours nor other users, and is parked when it was refused often."""
+    filled = _fill(tender, hold)
+    return filled.done, filled.down or filled.refused
+
+
+def _fill(tender: Tender, hold: Hold) -> _Filled:
+    filled = _Filled()
     if tender.embedder is None:
-        return 0, None
-    done, failure = 0, None
+        return filled
     for user in tender.store.users_unembedded(tender.embedder.space):
-        store, filled = tender.store.user(user), 1
+        store, last = tender.store.user(user), 0
         embedder = metered_embedder(tender.embedder, tender.spend(user))
-        while filled:
-            filled, error = _embed_some(embedder, store)
-            done, failure = done + filled, failure or error
-            tender.tell("embed", done)
-            if not hold():
-                return done, failure
-        if failure is not None and not done:
-            break  # the model is down, not one text at fault
-    return done, failure
+        # Each chunk once: what is refused waits for the next round.
+        while waiting := store.unembedded(embedder.space, EMBED_BATCH, last):
+            last = waiting[-1].doc
+            _embed_some(embedder, store, waiting, filled)
+            tender.tell("embed", filled.done)
+            if filled.down is not None or not hold():
+                return filled
+    return filled
 
 
-def _embed_some(embedder: Embedder, store: UserStore) -> tuple[int, EmbedderError | None]:
-    """Fill in the next few vectors of one user, one by one if together they fail."""
-    waiting = store.unembedded(embedder.space, EMBED_BATCH)
-    if not waiting:
-        return 0, None
+def _embed_some(embedder: Embedder, store: UserStore, waiting: Sequence[Unembedded], filled: _Filled) -> None:
+    """Fill in some vectors of one user, one by one if together they fail."""
     try:
-        vectors = embedder.embed_passages([chunk.text for chunk in waiting])
-        return store.embed(embedder.space, dict(zip(waiting, vectors, strict=True))), None
+        vectors = _vectors(embedder, [chunk.text for chunk in waiting])
+        filled.done += store.embed(embedder.space, dict(zip(waiting, vectors, strict=True)))
+        return
     except EmbedderError as error:
-        if len(waiting) == 1:
-            return 0, error
         failure = error
-    filled = 0
     for chunk in waiting:
         try:
-            filled += store.embed(embedder.space, {chunk: embedder.embed_passages([chunk.text])[0]})
+            (vector,) = _vectors(embedder, [chunk.text])
+            filled.done += store.embed(embedder.space, {chunk: vector})
         except EmbedderError as error:
             failure = error
-            if not filled:
-                break
-    return filled, failure
+            if not _answers(embedder):  # no text is at fault
+                filled.down = failure
+                return
+            store.fail(embedder.space, [chunk])
+            filled.refused = filled.refused or failure
+
+
+def _answers(embedder: Embedder) -> bool:
+    try:
+        return len(_vectors(embedder, [PROBE])) == 1
+    except EmbedderError:
+        return False
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Vectors that can be stored: one that cannot is the model's fault, as if it had refused the text."""
+    vectors = embedder.embed_passages(texts)
+    if vectors.shape != (len(texts), embedder.space.dimensions) or not np.isfinite(vectors).all():
+        raise EmbedderError("The embedding model answered with vectors that cannot be stored.")
+    return vectors
 
 
 def drop_vectors(tender: Tender, hold: Hold) -> Done:

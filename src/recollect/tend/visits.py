@@ -1,24 +1,30 @@
 """The background looks after one user at a time: whoever has claimed them does all that is due for them."""
 
 import logging
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from time import perf_counter
 
-from recollect.errors import RecollectError
+from recollect.errors import EmbedderError, ModelError, RecollectError, StoreError, StoreUnavailable
 from recollect.mine.windows import retry_after
+from recollect.model.changes import Held
 from recollect.model.scope import Scope
-from recollect.ports.tending import Mark, Visit
+from recollect.ports.tending import PARKED_AFTER, Mark, Visit
 from recollect.settings import Settings
 from recollect.tend.steps import Chore, Tally, carry_out
-from recollect.tend.tender import Outcome, Tender, new_holder
+from recollect.tend.tender import Hold, Outcome, Tender, holding, new_holder
 from recollect.workspace import Workspace
 
 log = logging.getLogger("recollect.tend")
 
 LONGEST_RETRY = timedelta(days=1)
 ALWAYS = timedelta(0)
+PROBLEM_LENGTH = 500
+
+Marks = Mapping[str, Mark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +42,20 @@ class Planned:
 def visit_all(tender: Tender, chores: Sequence[Chore]) -> list[Outcome]:
     """Look after all users that somebody should look after; what came of each chore."""
     outcomes = {chore.name: Outcome(chore.name, 0, 0.0) for chore in chores}
-    for user in _due(tender):
+    due = _due(tender)
+    # Each worker in its own order: they get into each other's way less, and should one user's rows kill a
+    # worker, the next one comes to the others all the same.
+    random.shuffle(due)
+    for user in due:
         if tender.stopping():
             break
         try:
             _visit(tender, user, chores, outcomes)
-        except RecollectError as error:  # the others are looked after all the same
-            log.warning("A user could not be looked after: %s", error)
+        except StoreUnavailable as error:
+            log.warning("Nobody can be looked after just now: %s", error)
+            break
+        except Exception as error:  # noqa: BLE001 - told; the others are looked after all the same
+            _tell("A user could not be looked after", error)
     return list(outcomes.values())
 
 
@@ -50,12 +63,10 @@ def plan_all(tender: Tender, chores: Sequence[Chore]) -> Iterator[Planned]:
     """What `visit_all` would do, without doing it."""
     for user in _due(tender):
         work = tender.workspace(Scope(user))
-        seq, marks, now = work.store.seq(), work.store.marks(), tender.clock.now()
-        for chore in chores:
-            mark = marks.get(chore.name, Mark())
-            if is_due(chore, mark, seq, now, tender.settings):
-                for step in chore.plan(work, mark):
-                    yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
+        marks = work.store.marks()
+        for chore in _due_now(tender, work, chores, marks):
+            for step in chore.plan(work, marks.get(chore.name, Mark())):
+                yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
 
 
 def _due(tender: Tender) -> list[str]:
@@ -64,46 +75,94 @@ def _due(tender: Tender) -> list[str]:
 
 
 def is_due(chore: Chore, mark: Mark, seq: int, now: datetime, settings: Settings) -> bool:
-    if mark.after is not None and now < mark.after:
+    """A time that is further ahead than any would be set now was set by a clock that was wrong."""
+    if mark.after is not None and now < mark.after <= now + LONGEST_RETRY:
         return False
     if mark.at is not None and timedelta(0) <= now - mark.at < chore.every(settings):
         return False
-    return not chore.on_change or mark.failures > 0 or seq > mark.seq
+    return not chore.on_change or _pending(mark, seq)
+
+
+def _found_by_rows(chore: Chore, settings: Settings) -> bool:
+    """It is looked at in every round: what it has to do is what its rows say."""
+    return not chore.on_change and chore.every(settings) == ALWAYS
+
+
+def _pending(mark: Mark, seq: int) -> bool:
+    """Whether there is anything new for it, or left from a failure."""
+    return seq > mark.seq or mark.after is not None
+
+
+def _due_now(tender: Tender, work: Workspace, chores: Sequence[Chore], marks: Marks) -> list[Chore]:
+    seq, now = work.store.seq(), tender.clock.now()
+    return [c for c in chores if is_due(c, marks.get(c.name, Mark()), seq, now, tender.settings)]
 
 
 def _visit(tender: Tender, user: str, chores: Sequence[Chore], outcomes: dict[str, Outcome]) -> None:
-    work, holder, settings = tender.workspace(Scope(user)), new_holder(), tender.settings
-
-    def hold() -> bool:
-        now = tender.clock.now()
-        return not tender.stopping() and work.store.claim(holder, now, now + tender.lease)
-
-    now, seq, marks = tender.clock.now(), work.store.seq(), work.store.marks()
-    due = [chore for chore in chores if is_due(chore, marks.get(chore.name, Mark()), seq, now, settings)]
-    if all(chore.every(settings) == ALWAYS and not _steps(work, chore, marks) for chore in due) or not hold():
+    work, holder = tender.workspace(Scope(user)), new_holder()
+    if not _is_wanted(tender, work, chores):
         return
-    for chore in due:
-        mark, seq = marks.get(chore.name, Mark()), work.store.seq()
-        started, tally = perf_counter(), Tally()
+    marks: dict[str, Mark] | None = None
+    try:
+        with holding(tender, lambda now, until: work.store.claim(holder, now, until)) as hold:
+            if hold():
+                marks = work.store.marks()  # read only now: another may just have been here
+                guarded = replace(work, guards=(Held(holder),))
+                _look_after(tender, guarded, chores, marks, hold, outcomes)
+    finally:  # not before it is no longer renewed
+        if marks is not None:
+            visit = next_visit(chores, marks, work.store.seq(), tender.settings, tender.clock.now())
+            work.store.settle(holder, marks, visit)
+
+
+def _is_wanted(tender: Tender, work: Workspace, chores: Sequence[Chore]) -> bool:
+    """Whether there is anything to do: of those who are listed, many only wait for something."""
+    marks = work.store.marks()
+    for chore in _due_now(tender, work, chores, marks):
+        if not _found_by_rows(chore, tender.settings):
+            return True
         try:
-            before = outcomes[chore.name].done
+            if next(chore.plan(work, marks.get(chore.name, Mark())), None) is not None:
+                return True
+        except Exception:  # noqa: BLE001 - told, and noted, by whoever does it
+            return True
+    return False
+
+
+def _look_after(
+    tender: Tender,
+    work: Workspace,
+    chores: Sequence[Chore],
+    marks: dict[str, Mark],
+    hold: Hold,
+    outcomes: dict[str, Outcome],
+) -> None:
+    """Do what is due; how far that came is put into the marks."""
+    for chore in _due_now(tender, work, chores, marks):
+        mark, seq = marks.get(chore.name, Mark()), work.store.seq()
+        started, before, tally = perf_counter(), outcomes[chore.name].done, Tally()
+        try:
             steps = chore.plan(work, mark)
-            tally = carry_out(work, steps, hold, lambda n, b=before, c=chore: tender.tell(c.name, b + n))
-        except Exception as error:
-            problem = error if isinstance(error, RecollectError) else RecollectError(type(error).__name__)
-            log.warning("%s failed for a user: %s", chore.name, problem, exc_info=problem is not error)
-            tally.problem = problem
+            carry_out(work, steps, hold, partial(_told, tender, chore.name, before), tally)
+        except Exception as error:  # noqa: BLE001 - told and noted
+            tally.problem = _tell(f"{chore.name} failed for a user", error)
+            tally.broken = True
         outcomes[chore.name] = _plus(outcomes[chore.name], tally, perf_counter() - started)
         for action, times in tally.actions.items():
             tender.count(action, times)
-        marks[chore.name] = _marked(chore, mark, tally, seq, tender)
-        if not hold():
-            break
-    work.store.settle(holder, marks, _next_visit(chores, marks, work.store.seq(), settings, now))
+        if not hold():  # what was not finished is not marked as if it were
+            return
+        marks[chore.name] = marked(chore, mark, tally, seq, tender)
 
 
-def _steps(work: Workspace, chore: Chore, marks: Mapping[str, Mark]) -> bool:
-    return next(chore.plan(work, marks.get(chore.name, Mark())), None) is not None
+def _told(tender: Tender, chore: str, before: int, done: int) -> None:
+    tender.tell(chore, before + done)
+
+
+def _tell(what: str, error: Exception) -> RecollectError:
+    problem = error if isinstance(error, RecollectError) else RecollectError(type(error).__name__)
+    log.warning("%s: %s", what, problem, exc_info=problem is not error)
+    return problem
 
 
 def _plus(so_far: Outcome, tally: Tally, seconds: float) -> Outcome:
@@ -111,35 +170,38 @@ def _plus(so_far: Outcome, tally: Tally, seconds: float) -> Outcome:
     return replace(so_far, done=so_far.done + tally.done, seconds=so_far.seconds + seconds, problem=problem)
 
 
-def _marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> Mark:
+def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> Mark:
     """How far it has come. What failed is tried again later and later, at most once a day; but a chore of
-    every round has noted with the row itself that it failed."""
+    every round has noted with the row itself that it failed.
+
+    What keeps failing, and not because something else is down, is parked: the chore goes on with what comes
+    after it, and the mark still says that something was left behind.
+    """
     now = tender.clock.now()
     if tally.problem is None:
-        return Mark(seq, now)
-    if chore.every(tender.settings) == ALWAYS:
-        return Mark(seq, now, None, mark.failures + 1, str(tally.problem)[:500])
-    failures = mark.failures + 1
+        left_behind = chore.on_change and mark.after is None
+        return Mark(seq, now, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
+    problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
+    if _found_by_rows(chore, tender.settings) and not tally.broken:
+        return Mark(seq, now, None, failures, problem)
+    if failures >= PARKED_AFTER and not isinstance(tally.problem, StoreError | ModelError | EmbedderError):
+        return Mark(seq, now, None, failures, problem)
     first = timedelta(seconds=tender.settings.chore_retry_seconds)
     after = retry_after(failures, now, first, LONGEST_RETRY)
-    return Mark(mark.seq, now, after, failures, str(tally.problem)[:500])
+    return Mark(mark.seq, now, after, failures, problem)
 
 
-def _next_visit(
-    chores: Sequence[Chore], marks: Mapping[str, Mark], seq: int, settings: Settings, now: datetime
-) -> Visit:
-    timed = [chore for chore in chores if chore.every(settings) > ALWAYS]
-    times = {
-        chore.name: max((marks[chore.name].at or now) + chore.every(settings), marks[chore.name].after or now)
-        for chore in timed
-        if chore.name in marks
-    }
-    due = [time for chore in timed if not chore.on_change and (time := times.get(chore.name))]
-    failed = [mark.after for mark in marks.values() if mark.after is not None]
-    soon = [time for chore in timed if chore.on_change and (time := times.get(chore.name))]
-    missing = any(chore.name not in marks for chore in timed)
-    return Visit(
-        seq,
-        now if missing else min([*due, *failed], default=now + LONGEST_RETRY),
-        min(soon, default=now),
-    )
+def next_visit(chores: Sequence[Chore], marks: Marks, seq: int, settings: Settings, now: datetime) -> Visit:
+    """When there is something to do again: in any case, and if anything changes after this place of the
+    feed. A chore of every round is found by its rows."""
+    due, soon = [now + LONGEST_RETRY], list[datetime]()
+    for chore in chores:
+        every, mark = chore.every(settings), marks.get(chore.name, Mark())
+        if _found_by_rows(chore, settings) and mark.after is None:
+            continue
+        time = max(now if mark.at is None else mark.at + every, mark.after or now)
+        if not chore.on_change or _pending(mark, seq):
+            due.append(time)
+        else:
+            soon.append(time)
+    return Visit(seq, min(due), min(soon, default=min(due)))

@@ -19,6 +19,7 @@ imported below to `pytest.register_assert_rewrite` in a conftest.
 from recollect.testing.store_bad_input import BadInputContract
 from recollect.testing.store_concurrency import ConcurrencyContract
 from recollect.testing.store_copying import CopyingContract
+from recollect.testing.store_counting import CountingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
 from recollect.testing.store_mining import MiningContract
@@ -29,6 +30,7 @@ from recollect.testing.store_search import SearchContract
 from recollect.testing.store_search_filters import SearchFilterContract
 from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_spending import SpendingContract
+from recollect.testing.store_tending import TendingContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -49,5 +51,7 @@ class StoreContract(
     CopyingContract,
     MiningContract,
     SpendingContract,
+    TendingContract,
+    CountingContract,
 ):
     """All of it."""

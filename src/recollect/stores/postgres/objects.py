@@ -38,6 +38,13 @@ AND NOT (relrowsecurity AND relforcerowsecurity
 _SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE", "receipts": "INSERT"}
 
 
+_WHOLE_TABLES = """
+SELECT quote_ident(relname) FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+"""
+"""Nobody needs rights on a partition: rights on its table are asked for."""
+
+
 def create(connection: Connection) -> None:
     """Everything but the partitions, in the transaction that was begun."""
     run = connection.exec_driver_sql
@@ -61,8 +68,8 @@ def _grant(connection: Connection) -> None:
     for table, rights in _SHARED.items():
         run(f"GRANT {rights} ON {table} TO {APP}")
     run(f"GRANT SELECT ON alembic_version TO {APP}")
-    here: str = run("SELECT quote_ident(current_schema())").scalar_one()
-    run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {here} TO {WORKER}")
+    whole = ", ".join(name for (name,) in run(_WHOLE_TABLES))
+    run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {whole} TO {WORKER}")
 
 
 def extend(connection: Connection) -> None:
@@ -182,10 +189,13 @@ def audit_name(day: date) -> str:
     return f"audit_{day:%Y%m%d}"
 
 
+def day_start(day: date) -> int:
+    """As columns of times have it."""
+    return (datetime(day.year, day.month, day.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
 def _audit_day(day: date) -> str:
-    name = audit_name(day)
-    start = (datetime(day.year, day.month, day.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-    stop = start + _DAY // timedelta(microseconds=1)
+    name, start, stop = audit_name(day), day_start(day), day_start(day + _DAY)
     return f"""
         DO $$ BEGIN
             IF to_regclass('{name}') IS NULL THEN

@@ -84,15 +84,17 @@ def _nobody_sees_the_old(connection: Connection) -> bool:
 
 
 def drop_audit(connection: Connection, before: datetime) -> int:
-    """Drop the audit of whole days before this one; how many days."""
+    """Drop the audit of whole days before this one; how many days, and entries of days that have no partition
+    of their own, such as imported ones."""
     run = connection.exec_driver_sql
     unhurried(connection)
     run(f"SET lock_timeout = '{SCRUB_PATIENCE}s'")
-    first = objects.audit_name(before.astimezone(UTC).date())
-    old = [name for (name,) in run(_AUDIT_PARTITIONS) if objects.AUDIT_DAY.fullmatch(name) and name < first]
+    day = before.astimezone(UTC).date()
+    parts = [name for (name,) in run(_AUDIT_PARTITIONS) if objects.AUDIT_DAY.fullmatch(name)]
+    old = [name for name in parts if name < objects.audit_name(day)]
     for name in old:
         run(f"DROP TABLE {name}")
-    return len(old)
+    return len(old) + run(f"DELETE FROM audit_other WHERE at < {objects.day_start(day)}").rowcount
 
 
 def large_index(number: int, space: int) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select, text
 
 from recollect.ports.tending import JobState, Measure, Receipt
 from recollect.stores.sql import schema
-from recollect.stores.sql.codec import decode_time, encode_time
+from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 
 _FIRST = date(1970, 1, 1)
 
@@ -50,7 +50,7 @@ def note_jobs(connection: Connection, states: Sequence[JobState]) -> None:
             "at": encode_time(state.at),
             "seconds": state.seconds,
             "done": state.done,
-            "problem": state.problem,
+            "problem": None if state.problem is None else encode_text(state.problem),
             "runs": state.runs,
             "progress": state.progress,
         }
@@ -64,7 +64,7 @@ def jobs(connection: Connection) -> list[JobState]:
             decode_time(row.at),
             row.seconds,
             row.done,
-            row.problem,
+            None if row.problem is None else decode_text(row.problem),
             row.runs,
             row.total,
             row.progress,

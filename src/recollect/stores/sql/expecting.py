@@ -1,13 +1,15 @@
 """What a change was planned on is still so, or it is refused."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from recollect.errors import Conflict
 from recollect.model.changes import Expect, ExpectOnly
 from recollect.model.records import BY_KIND
 from recollect.stores.sql import schema
 from recollect.stores.sql.reading import conditions, of_kind, records
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.rows import UserRows, own_select
+
+_HOLDER = own_select(schema.visits, schema.visits.c.holder)
 
 
 def expect(rows: UserRows, expects: Sequence[Expect]) -> None:
@@ -30,3 +32,9 @@ def expect_only(rows: UserRows, change: ExpectOnly) -> None:
     wanted = of_kind(rows.select(table, table.c.id), kind).where(*conditions(rows, kind, change.where))
     if frozenset(row["id"] for row in rows.all(wanted)) != change.ids:
         raise Conflict(f"Another {kind.kind} of the same sort was stored in the meantime: read them again.")
+
+
+def expect_held(rows: UserRows, holders: Set[str]) -> None:
+    """Whoever says that the user is theirs has not lost them."""
+    if holders and {row["holder"] for row in rows.all(_HOLDER)} != holders:
+        raise Conflict("Another worker looks after this user by now.")

@@ -18,6 +18,7 @@ from sqlalchemy import (
     true,
 )
 
+from recollect.ports.tending import PARKED_AFTER
 from recollect.stores.sql.operating import (
     deletions,
     erasures,
@@ -344,7 +345,6 @@ vectors = Table(
 )
 """Float16, little-endian. A row without a vector waits for one, and is parked once that has failed often."""
 
-PARKED_AFTER = 5
 empty = vectors.c.vector.is_(None)
 waiting = and_(empty, vectors.c.failures < PARKED_AFTER)
 parked = and_(empty, vectors.c.failures >= PARKED_AFTER)

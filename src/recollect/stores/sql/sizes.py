@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Table, bindparam, func
+from sqlalchemy import CompoundSelect, Table, bindparam, func, literal, select, union_all
 
 from recollect.errors import QuotaExceeded
 from recollect.model.changes import Within
@@ -73,7 +73,8 @@ class Sizes:
                 self._rows.delete_in(schema.sizes, schema.sizes.c.channel, [channel])
             return {"turns": row["turns"], "memories": row["memories"]}
         counted = {name: self._count(table, channel) for table, name in _COUNTED.items()}
-        self._rows.insert(schema.sizes, [{"channel": channel, **counted}])
+        if channel == ALL or any(counted.values()):
+            self._rows.insert(schema.sizes, [{"channel": channel, **counted}])
         return counted
 
     def _count(self, table: Table, channel: str) -> int:
@@ -87,6 +88,26 @@ class Sizes:
 def sizes(rows: UserRows) -> dict[str, Size]:
     found = rows.all(rows.select(schema.sizes))
     return {decode_text(row["channel"]): Size(row["turns"], row["memories"]) for row in found}
+
+
+def wrong_sizes() -> CompoundSelect[Any, Any, Any, Any]:
+    """Counts that are kept and are not what there is. (What is older than they are need not be counted.)"""
+    kept = schema.sizes.c
+    noted = select(kept.user_id, kept.channel, kept.turns, kept.memories)
+    there = union_all(
+        *(
+            select(
+                table.c.user_id,
+                literal(ALL).label("channel") if whole else table.c.channel,
+                *(literal(int(name == own)).label(name) for name in _COUNTED.values()),
+            )
+            for table, own in _COUNTED.items()
+            for whole in (True, False)
+        )
+    ).subquery()
+    counts = (func.sum(there.c[name]) for name in _COUNTED.values())
+    counted = select(there.c.user_id, there.c.channel, *counts).group_by(there.c.user_id, there.c.channel)
+    return noted.where(kept.turns + kept.memories > 0).except_(counted)
 
 
 def _refuse(name: str, channel: str | None, most: int) -> None:

@@ -92,7 +92,7 @@ class SpaceKeeper:
 
         def work(connection: Connection) -> None:
             vectors, ids = schema.vectors, select(schema.spaces.c.id)
-            filled = select(vectors.c.doc).where(~schema.waiting, vectors.c.space.in_(ids)).limit(1)
+            filled = select(vectors.c.doc).where(~schema.empty, vectors.c.space.in_(ids)).limit(1)
             if connection.execute(filled).first() is None:
                 _retire(connection, list(connection.execute(ids).scalars()))
 

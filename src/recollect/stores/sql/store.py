@@ -2,22 +2,26 @@
 
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, or_, select, text, true, update
 
-from recollect.errors import StoreCorrupt
+from recollect.errors import NotFound, StoreCorrupt
+from recollect.model.changes import Revise
 from recollect.model.records import NEVER, SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.ports.tending import JobState, Measure, Receipt
 from recollect.stores.sql import counting, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
+from recollect.stores.sql.parking import failed_mining, unpark
 from recollect.stores.sql.reading import may_be_mined, texts
 from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.sizes import wrong_sizes
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
-from recollect.stores.sql.tending import users_due
+from recollect.stores.sql.tending import is_held, users_due
 from recollect.stores.sql.user_store import PAGE, SqlUserStore
 from recollect.text.analyse import VERSION, terms
 
@@ -54,6 +58,20 @@ class SqlStore(SpaceKeeper):
     def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
         with self._backend.read() as connection:
             return users_due(connection, now, quiet_since)
+
+    def unpark(self) -> int:
+        done = self._backend.write(unpark)
+        for user, conversation in self._failed_mining():
+            again = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
+            with suppress(NotFound):  # it was forgotten just now
+                self.user(user).apply([Revise("conversation", conversation, again)])
+                done += 1
+        return done
+
+    @only_reads
+    def _failed_mining(self) -> list[tuple[str, str]]:
+        with self._backend.read() as connection:
+            return list(failed_mining(connection))
 
     # What is counted
 
@@ -173,8 +191,7 @@ class SqlStore(SpaceKeeper):
             row = connection.execute(held).one_or_none()
             if row is None:
                 return False  # it was released just now
-            # A lease that ends later than one taken now would was taken by a clock that was wrong.
-            if row.holder != holder and encode_time(now) < row.until <= encode_time(until):
+            if row.holder != holder and is_held(row.until, now):
                 return False
             connection.execute(update(table).where(table.c.name == lease).values(**values))
             return True
@@ -199,6 +216,8 @@ class SqlStore(SpaceKeeper):
             living = schema.vectors.c.space.in_(select(schema.spaces.c.id))
             waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting, living)
             rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
+            parked = select(func.count()).select_from(schema.vectors).where(schema.parked, living)
+            rows["chunks_parked"] = connection.execute(parked).scalar_one()
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
             mining = _mining(connection)
         return {"rows": rows, "mining": mining, **self._backend.stats()}
@@ -266,6 +285,7 @@ def _disagreements(connection: Connection) -> list[str]:
         "users' text statistics are wrong: run `recollect rebuild text`.": counted.except_(noted),
         "users have text statistics without text: run `recollect rebuild text`.": noted.except_(counted),
     }
+    differences["sizes of channels are wrong; quotas go by them."] = wrong_sizes()
     for table in {schema.RECORD_TABLES[kind] for kind in SEARCHABLE}:
         kinds = [kind for kind in SEARCHABLE if schema.RECORD_TABLES[kind] is table]
         owners = select(chunks.c.user_id, chunks.c.owner).where(chunks.c.kind.in_(kinds))

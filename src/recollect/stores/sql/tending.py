@@ -1,7 +1,7 @@
 """What the background keeps about each user: who looks after them, how far chores have come."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, union
@@ -10,38 +10,50 @@ from recollect.ports.store import Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
-from recollect.stores.sql.codec import decode_time, encode_text, encode_time
+from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 from recollect.stores.sql.reading import may_be_mined
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import sizes
+
+# What is set for a time further ahead than these was set by a clock that was wrong. Clocks of several workers
+# may well differ by minutes, so it has to be further ahead than whoever looks would have set it.
+LONGEST_LEASE = timedelta(hours=25)
+LONGEST_INTERVAL = timedelta(days=366)
 
 
 def users_due(connection: Connection, now: datetime, quiet_since: datetime) -> list[str]:
     """Users to look after whom nobody is looking after."""
     users, visits, talks = schema.users, schema.visits, schema.conversations
-    at = encode_time(now)
+    at, never = encode_time(now), encode_time(now + LONGEST_INTERVAL)
     due = (
         select(users.c.user_id)
         .select_from(users.outerjoin(visits, users.c.user_id == visits.c.user_id))
         .where(
             or_(
                 visits.c.user_id.is_(None),
-                visits.c.due_at <= at,
-                and_(visits.c.soon_at <= at, users.c.seq > visits.c.seq),
+                ~visits.c.due_at.between(at + 1, never),
+                and_(~visits.c.soon_at.between(at + 1, never), users.c.seq > visits.c.seq),
             )
         )
     )
     unmined = select(talks.c.user_id).where(schema.unmined, may_be_mined(now))
     over = or_(talks.c.ended_at.is_not(None), talks.c.last_at <= encode_time(quiet_since))
     unconcluded = select(talks.c.user_id).where(schema.unconcluded, over)
-    held = select(visits.c.user_id).where(_held(at))
+    held = select(visits.c.user_id).where(_held(now))
     wanted = union(due, unmined, unconcluded).subquery()
     free = select(wanted.c.user_id).where(wanted.c.user_id.not_in(held)).order_by(wanted.c.user_id)
     return list(connection.execute(free).scalars())
 
 
-def _held(now: int) -> ColumnElement[bool]:
-    return and_(schema.visits.c.holder.is_not(None), schema.visits.c.until > now)
+def is_held(until: int, now: datetime) -> bool:
+    """Whether something that is held until then is still held."""
+    return encode_time(now) < until <= encode_time(now + LONGEST_LEASE)
+
+
+def _held(now: datetime) -> ColumnElement[bool]:
+    until = schema.visits.c.until
+    believed = until > encode_time(now), until <= encode_time(now + LONGEST_LEASE)
+    return and_(schema.visits.c.holder.is_not(None), *believed)
 
 
 class TendedUser:
@@ -91,8 +103,7 @@ class TendedUser:
                 first = {"seq": 0, "due_at": at, "soon_at": at, "holder": holder, "until": end}
                 rows.insert(table, [first])
                 return True
-            # One that ends later than one taken now would was taken by a clock that was wrong.
-            if found[0]["holder"] not in (None, holder) and at < found[0]["until"] <= end:
+            if found[0]["holder"] not in (None, holder) and is_held(found[0]["until"], now):
                 return False
             rows.run(rows.update(table).values(holder=holder, until=end))
             return True
@@ -115,7 +126,8 @@ class TendedUser:
 
 def _mark(row: Mapping[str, Any]) -> Mark:
     at, after = (None if row[name] is None else decode_time(row[name]) for name in ("at", "after"))
-    return Mark(row["seq"], at, after, row["failures"], row["problem"])
+    problem = None if row["problem"] is None else decode_text(row["problem"])
+    return Mark(row["seq"], at, after, row["failures"], problem)
 
 
 def _row(chore: str, mark: Mark) -> dict[str, Any]:

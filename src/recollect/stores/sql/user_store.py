@@ -24,6 +24,7 @@ from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
+from recollect.stores.sql.parking import fail
 from recollect.stores.sql.reading import (
     beyond,
     conditions,
@@ -299,7 +300,7 @@ class SqlUserStore(TendedUser):
         return self._backend.write(work, self._user)
 
     @only_reads
-    def unembedded(self, space: Space, limit: int) -> list[Unembedded]:
+    def unembedded(self, space: Space, limit: int, after: int = 0) -> list[Unembedded]:
         table, chunks = schema.vectors, schema.chunks
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
@@ -307,12 +308,12 @@ class SqlUserStore(TendedUser):
                 r["doc"]
                 for r in rows.all(
                     rows.select(table, table.c.doc)
-                    .where(table.c.space == space_id(space), schema.waiting)
+                    .where(table.c.space == space_id(space), table.c.doc > after, schema.waiting)
                     .order_by(table.c.doc)
                     .limit(limit)
                 )
             ]
-            found = rows.all_in(rows.select(chunks), chunks.c.doc, docs)
+            found = sorted(rows.all_in(rows.select(chunks), chunks.c.doc, docs), key=lambda row: row["doc"])
             text_of = texts(rows, found)
             numbers = [row["number"] for row in rows.all(rows.select(schema.users))]
         return [Unembedded(r["doc"], text_of[r["owner"]][r["start"] : r["stop"]], numbers[0]) for r in found]
@@ -339,6 +340,11 @@ class SqlUserStore(TendedUser):
             return done
 
         return self._backend.write(work, self._user)
+
+    def fail(self, space: Space, chunks: Sequence[Unembedded]) -> int:
+        return self._backend.write(
+            lambda c: fail(self._backend, UserRows(c, self._user), space, chunks), self._user
+        )
 
     def erase(self, receipt: Receipt | None = None) -> dict[str, int]:
         def work(connection: Connection) -> dict[str, int]:

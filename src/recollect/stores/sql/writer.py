@@ -15,6 +15,7 @@ from recollect.model.changes import (
     Change,
     Expect,
     ExpectOnly,
+    Held,
     Log,
     Put,
     Remove,
@@ -39,7 +40,7 @@ from recollect.stores.sql.codec import (
     to_columns,
     to_row,
 )
-from recollect.stores.sql.expecting import expect, expect_only
+from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_update
@@ -70,6 +71,7 @@ def apply(
     row = _lock_user(backend, rows)
     seq: int = row["seq"] + 1
     writer = _Writer(backend, rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
+    expect_held(rows, {change.holder for change in changes if isinstance(change, Held)})
     limits = [change for change in changes if isinstance(change, Within)]
     writer.log([change.entry for change in changes if isinstance(change, Log)])
     for change in _joined(changes):
@@ -110,7 +112,7 @@ class _Run:
 def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | Renew | _Run]:
     """Neighbours that become one statement, joined."""
     joined: list[Append | Revise | Remove | ExpectOnly | Renew | _Run] = []
-    steps = [change for change in changes if not isinstance(change, Log | Within)]
+    steps = [change for change in changes if not isinstance(change, Log | Within | Held)]
     for _, neighbours in groupby(steps, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
         for change in neighbours:
