@@ -45,6 +45,7 @@ from recollect.model.records import (
     Turn,
     UserSettings,
 )
+from recollect.model.retention import Retention
 from recollect.model.scope import GLOBAL, Scope
 from recollect.record.spending import Spending
 from recollect.record.transfer import Imported
@@ -90,6 +91,7 @@ __all__ = [
     "Record",
     "Reflection",
     "Relation",
+    "Retention",
     "SchemaMismatch",
     "Scope",
     "ScopedMemory",

@@ -123,7 +123,7 @@ def _remembered(
     def is_gone(claim: Claim) -> bool:
         said = max(at[turn] for turn in claim.turns)
         found = stones.get(digests[claim.content], ())
-        return any(not stone.metadata.get(RAN_OUT) or said <= stone.at for stone in found)
+        return any(not stone.metadata.get(RAN_OUT) or said < stone.at for stone in found)
 
     return [claim for claim in claims if not is_gone(claim)]
 

@@ -111,10 +111,11 @@ def overridden(base: Retention, values: Mapping[str, Any]) -> Retention:
 @lru_cache(maxsize=64)
 def parsed(text: str) -> Retention:
     """The policy that a text such as "expire=on, ttl_days=30" gives; `Invalid` when it does not."""
-    return overridden(Retention(), dict(_assigned(part) for part in text.split(",") if part.strip()))
+    return overridden(Retention(), dict(assigned(part) for part in text.split(",") if part.strip()))
 
 
-def _assigned(part: str) -> tuple[str, Any]:
+def assigned(part: str) -> tuple[str, Any]:
+    """A name and its value, of a text such as "ttl_days=30"; `Invalid` when it is not."""
     name, equals, text = (piece.strip() for piece in part.partition("="))
     wanted: Any = _FIELDS.get(name)
     if not equals or wanted is None:

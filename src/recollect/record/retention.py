@@ -1,7 +1,7 @@
 """Which retention policy holds for a user and a channel, and setting what differs there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -23,38 +23,30 @@ _WHOLE = {"turn_quota", "memory_quota"}
 M = TypeVar("M", bound=MemoryRecord)
 
 
-@dataclass(frozen=True, slots=True)
-class InForce:
-    """One value of the policy, and who said so: `default`, `deployment`, `user` or `channel`."""
-
-    name: str
-    value: bool | int | float
-    set_by: str
-
-
 def retention(work: Workspace, channel: str | None = None) -> Retention:
     """The policy in a channel, or in that of the scope."""
     return work.retention(channel)
 
 
-def in_force(work: Workspace) -> list[InForce]:
-    """Every value of the policy in the scope's channel, with where it comes from."""
-    differ, policy = work.differences(), Retention()
-    place = {field.name: "default" for field in fields(Retention)}
-    deployed = parsed(work.settings.retention)
-    for field in fields(Retention):
-        if getattr(deployed, field.name) != getattr(policy, field.name):
-            place[field.name] = "deployment"
-    place |= dict.fromkeys(differ.get(EVERYWHERE, {}), "user")
-    place |= dict.fromkeys(differ.get(work.scope.channel, {}), "channel")
-    policy = overridden(deployed, {**differ.get(EVERYWHERE, {}), **differ.get(work.scope.channel, {})})
-    return [InForce(name, getattr(policy, name), set_by) for name, set_by in place.items()]
+def origins(work: Workspace) -> dict[str, str]:
+    """For every value of the policy in the scope's channel who has set it: `default`, `deployment`, `user` or
+    `channel`."""
+    differ, default, deployed = work.differences(), Retention(), parsed(work.settings.retention)
+    names = [field.name for field in fields(Retention)]
+    changed = [name for name in names if getattr(deployed, name) != getattr(default, name)]
+    return {
+        **dict.fromkeys(names, "default"),
+        **dict.fromkeys(changed, "deployment"),
+        **dict.fromkeys(differ.get(EVERYWHERE, {}), "user"),
+        **dict.fromkeys(differ.get(work.scope.channel, {}), "channel"),
+    }
 
 
 def set_retention(work: Workspace, channel: str | None, values: Mapping[str, Any]) -> Retention:
     """Have a channel, or with None all of the user's, differ from the deployment; None takes one back."""
     place = EVERYWHERE if channel is None else check_name("channel", channel)
-    overridden(Retention(), {name: value for name, value in values.items() if value is not None})
+    default = Retention()
+    overridden(default, {n: getattr(default, n, None) if v is None else v for n, v in values.items()})
     if channel is not None and (whole := _WHOLE & values.keys()):
         raise Invalid(
             f"{min(whole)} is about all of a user's channels; of one there is channel_{min(whole)}."

@@ -8,7 +8,7 @@ from typing import Any
 from recollect.model.records import Goal, Profile, UserSettings
 from recollect.model.retention import Retention
 from recollect.record import ledger
-from recollect.record.retention import set_retention
+from recollect.record.retention import origins, set_retention
 from recollect.workspace import Workspace
 
 
@@ -62,6 +62,10 @@ class PersonVerbs:
     def retention(self) -> Retention:
         """The retention policy in force in the scope's channel."""
         return self._work.retention()
+
+    def retention_origins(self) -> dict[str, str]:
+        """Who has set each value of that policy: `default`, `deployment`, `user` or `channel`."""
+        return origins(self._work)
 
     def set_retention(self, channel: str | None = None, **values: Any) -> Retention:
         """Have one channel, or without one all of the user's, differ from the deployment's retention policy;
