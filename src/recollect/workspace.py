@@ -9,10 +9,10 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Conflict, EmbedderError, NotFound
+from recollect.errors import Conflict, EmbedderError, Invalid, NotFound
 from recollect.model.changes import Change, Log
 from recollect.model.records import AuditEntry, Entity, Json, UserSettings
-from recollect.model.retention import EVERYWHERE, Retention, overridden, parsed
+from recollect.model.retention import EVERYWHERE, Retention, check_differences, layered
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.space import LARGEST, Space
 from recollect.policies import Differences, Policies
@@ -88,16 +88,20 @@ class Workspace:
         """The policy in a channel, or in that of the scope: the deployment's, but for what the user has set,
         but for what was set for the channel. `EVERYWHERE` asks for the user's, whatever channels differ."""
         differ = self.policies.of(self.scope.user, self.clock.now(), self.differences)
-        policy = parsed(self.settings.retention)
-        if not differ:
-            return policy
-        policy = overridden(policy, differ.get(EVERYWHERE, {}))
-        return overridden(policy, differ.get(self.scope.channel if channel is None else channel, {}))
+        own = differ.get(self.scope.channel if channel is None else channel, {})
+        return layered(self.settings.retention, tuple(differ.get(EVERYWHERE, {}).items()), tuple(own.items()))
 
     def differences(self) -> Differences:
-        """What the user has set, as it is stored."""
+        """What the user has set, as it is stored; nothing of what another release, or an import, left there
+        and this one cannot follow: nobody's memory is unusable for that."""
         for found in self.store.get(UserSettings, ["settings"]):
-            return found.values.get("retention", {})
+            given = found.values.get("retention", {})
+            try:
+                check_differences(given)
+            except Invalid as error:
+                log.warning("A user's retention policy is left out of account: %s", error)
+                return {}
+            return given
         return {}
 
     def new_id(self) -> str:

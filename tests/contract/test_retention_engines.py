@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from recollect import Entity, Invalid, Memory, NotFound, QuotaExceeded, ScopedMemory
-from recollect.model.changes import Put, Revise
+from recollect.model.changes import Chunk, Put, Revise
 from recollect.model.records import AuditEntry, Conversation, Fact, MemoryRecord, Tombstone, Turn
+from recollect.model.searched import searchable_text
 from recollect.ports.store import Usage
 from recollect.testing.store_samples import START, ManualClock
 from tests.contract.postgres import new_database
@@ -201,8 +202,8 @@ def test_an_entity_fades_and_comes_back(memory: Memory, derek: ScopedMemory, clo
 
 
 def test_what_is_recalled_counts_as_before(memory: Memory, derek: ScopedMemory, clock: ManualClock) -> None:
-    derek.remember("Anna plays the cello.", about=["Anna"])
-    (anna,) = derek.list("entity")
+    anna = Entity(id="anna", name="Anna", description="plays the cello", first_seen=START)
+    memory.store.user(derek.scope.user).apply([Put(anna, (Chunk(0, len(searchable_text(anna))),))])
     pass_time(clock, 20 * DAY)
     tended(memory)
     faded = derek.get(anna.id)
@@ -210,7 +211,6 @@ def test_what_is_recalled_counts_as_before(memory: Memory, derek: ScopedMemory, 
     pass_time(clock, DAY)
     tended(memory)
     found = derek.get(anna.id)
-    assert isinstance(anna, Entity)
     assert isinstance(faded, Entity)
     assert isinstance(found, Entity)
     assert faded.salience < anna.salience == found.salience

@@ -2,8 +2,10 @@
 
 import pytest
 
-from recollect import Invalid, Memory, Retention, ScopedMemory
+from recollect import Invalid, Memory, QuotaExceeded, Retention, ScopedMemory, UserSettings
+from recollect.model.changes import Put
 from recollect.testing.store_samples import ManualClock
+from tests.unit.mining import say
 from tests.unit.support import OpenMemory
 
 
@@ -54,3 +56,25 @@ def test_a_correction_is_not_refused(memory: Memory, derek: ScopedMemory) -> Non
     saved = derek.remember("The budget is $10,000.")
     derek.correct(saved.id, "The budget is $12,500.")
     assert memory.store.user("derek").sizes()[""].memories == 2
+
+
+def test_a_policy_that_cannot_be_followed_is_left_out_of_account(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for odd in ({"": {"from_tomorrow": 1}}, ["x"], {"": {"ttl_days": -1}}):
+        settings = UserSettings(id="settings", values={"retention": odd}, updated_at=clock.now())
+        memory.store.user("derek").apply([Put(settings)])
+        clock.advance(minutes=1)
+        derek.record("user", "Hello.")
+        assert derek.retention() == Retention()
+    assert "left out of account" in caplog.text
+    assert derek.set_retention(expire=True).expire
+
+
+def test_nothing_is_evicted_for_a_note_that_has_no_room(memory: Memory, derek: ScopedMemory) -> None:
+    say(derek, "I live in Lyon.")
+    derek.mine()
+    derek.set_retention(turn_quota=1, memory_quota=1)
+    with pytest.raises(QuotaExceeded, match="turn_quota"):
+        derek.remember("The budget is $10,000.")
+    assert len(derek.list("fact")) == 1

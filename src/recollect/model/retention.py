@@ -108,6 +108,15 @@ def overridden(base: Retention, values: Mapping[str, Any]) -> Retention:
     return replace(base, **values)
 
 
+@lru_cache(maxsize=1024)
+def layered(text: str, *differences: tuple[tuple[str, Any], ...]) -> Retention:
+    """The policy that a text gives, with what differs from it, the last of which wins."""
+    policy = parsed(text)
+    for values in differences:
+        policy = overridden(policy, dict(values))
+    return policy
+
+
 @lru_cache(maxsize=64)
 def parsed(text: str) -> Retention:
     """The policy that a text such as "expire=on, ttl_days=30" gives; `Invalid` when it does not."""

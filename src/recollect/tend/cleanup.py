@@ -6,7 +6,7 @@ from itertools import islice
 
 from recollect.model.changes import Expect, Revise
 from recollect.model.records import MEMORY_TYPES, Conversation, Entity, MemoryRecord, Relation, Role, Turn
-from recollect.model.retention import Retention
+from recollect.model.retention import EVERYWHERE, Retention
 from recollect.model.search import AtMost
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark
@@ -16,10 +16,13 @@ from recollect.workspace import Workspace
 
 
 def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
+    policies = [work.retention(channel) for channel in {EVERYWHERE, *work.differences()}]  # all there are
     yield from _archiving(work)
-    yield from _unknown_entities(work)
-    yield from _old_turns(work)
-    yield from _empty_conversations(work)
+    if most := max(p.entity_salience if p.prune_entities else 0.0 for p in policies):
+        yield from _unknown_entities(work, most)
+    if days := [policy.turn_days for policy in policies if policy.turn_days]:
+        yield from _old_turns(work, min(days))
+        yield from _empty_conversations(work, min(days))
 
 
 def is_old(conversation: Conversation, policy: Retention, now: datetime) -> bool:
@@ -74,10 +77,10 @@ def _archived(
     )
 
 
-def _unknown_entities(work: Workspace) -> Iterator[Step]:
+def _unknown_entities(work: Workspace, most: float) -> Iterator[Step]:
     """Entities that have faded and that nothing is about: without them no memory loses its subject."""
     now = work.clock.now()
-    for some, usage in used_together(work.store, work.store.find(Entity)):
+    for some, usage in used_together(work.store, work.store.find(Entity, {"salience": AtMost(most)})):
         faded = [e for e in some if is_faded(e, usage.get(e.id), work.retention(e.channel), now)]
         known = _known_of(work, [entity.id for entity in faded], now)
         for entity in faded:
@@ -110,14 +113,10 @@ def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[st
     return known
 
 
-def _old_turns(work: Workspace) -> Iterator[Step]:
+def _old_turns(work: Workspace, days: float) -> Iterator[Step]:
     """Turns past their time, but for those that a pinned memory rests on."""
     now = work.clock.now()
-    policies = {channel: work.retention(channel) for channel in work.store.sizes()}
-    days = [policy.turn_days for policy in policies.values() if policy.turn_days]
-    if not days:
-        return
-    found = work.store.find(Turn, {"at": AtMost(now - timedelta(days=min(days)))}, order="at")
+    found = work.store.find(Turn, {"at": AtMost(now - timedelta(days=days))}, order="at")
     while some := list(islice(found, TOGETHER)):
         past = [turn for turn in some if is_past(turn, work.retention(turn.channel), now)]
         kept = _pinned(work, [turn.id for turn in past])
@@ -134,11 +133,12 @@ def _pinned(work: Workspace, turns: Sequence[str]) -> set[str]:
     return {source for memory in pinned for source in memory.sources}
 
 
-def _empty_conversations(work: Workspace) -> Iterator[Step]:
+def _empty_conversations(work: Workspace, days: float) -> Iterator[Step]:
     """What is left of a conversation whose last turn has gone is a name, which goes too."""
     now = work.clock.now()
-    for conversation in work.store.find(Conversation):
-        days = work.retention(conversation.channel).turn_days
-        over = bool(days) and now - conversation.last_at >= timedelta(days=days)
+    old = {"last_at": AtMost(now - timedelta(days=days))}
+    for conversation in work.store.find(Conversation, old):
+        own = work.retention(conversation.channel).turn_days
+        over = bool(own) and now - conversation.last_at >= timedelta(days=own)
         if over and not work.store.count(Turn, {"conversation": conversation.id}):
             yield Step(action="erase", record=conversation, why="no turn of it is left")

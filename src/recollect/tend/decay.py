@@ -1,10 +1,10 @@
 """What nobody speaks of counts for less with time, and so does what was merely inferred."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from recollect.model.changes import Expect, Revise
+from recollect.model.changes import Expect, Put
 from recollect.model.records import Entity, Fact, Turn
 from recollect.model.retention import Retention, faded
 from recollect.model.search import AtMost
@@ -82,11 +82,11 @@ def _moved(
         return
     first = known if initial is None else initial
     times = used.count if used else 0
-    changed: dict[str, Any] = {field: value, "initial": first}
+    changed = replace(record, initial=first, **{field: value})
     yield Step(
         action="decay",
         record=record,
         why=f"idle for {idle:.1f} days, returned {times} times: {field} {known:.2f} -> {value:.2f}",
-        changes=(Expect(record.kind, record.id, record), Revise(record.kind, record.id, changed)),
+        changes=(Expect(record.kind, record.id, record), Put(changed)),
         details={"from": known, "to": value, "initial": first, "idle_days": idle, "returned": times},
     )

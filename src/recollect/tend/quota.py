@@ -142,7 +142,10 @@ def making_room(work: Workspace, save: Callable[[], T], count: int) -> T:
 def _make_room(work: Workspace, count: int) -> int:
     sizes = {c: s for c, s in work.store.sizes().items() if c in (EVERYWHERE, work.scope.channel)}
     gone: dict[str, MemoryRecord] = {}
-    for level in levels(sizes, work.retention):
+    found = levels(sizes, work.retention)
+    if any(level.what == "turns" and level.used + count > level.quota for level in found):
+        return 0  # the notes have no room, whatever goes
+    for level in found:
         too_many = level.used + count - level.quota
         if level.what == "memories" and too_many > 0:
             wanted = max(too_many, int(level.quota * ROOM))
