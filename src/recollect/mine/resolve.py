@@ -27,14 +27,14 @@ class Making:
     confidence: Callable[[Claim], float]
     new: Callable[[Claim, str], MemoryRecord]
     """A memory of a claim, in a slot."""
-    renewed: Callable[[MemoryRecord], MemoryRecord]
-    """One that was said again, with as long to live as a new one."""
     new_id: Callable[[], str]
     times: Mapping[str, datetime]
     """When the turns were said that memories of these slots cite."""
     now: datetime
     policy: str
     """What to do when two say different things: `prefer_new`, `prefer_old` or `flag_review`."""
+    renewed: Callable[[MemoryRecord], MemoryRecord] = lambda memory: memory
+    """One that was said again, with as long to live as a new one."""
 
 
 @dataclass(frozen=True, slots=True)
