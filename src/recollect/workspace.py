@@ -84,6 +84,11 @@ class Workspace:
             return (self.scope.channel,)
         return self.scope.channels
 
+    def reaches(self, channel: str) -> bool:
+        """Whether an entity of a channel may be meant here: nothing leads into an isolated one, or out."""
+        read = self.channels
+        return channel in read or (GLOBAL in read and not self.retention(channel).isolated)
+
     def retention(self, channel: str | None = None) -> Retention:
         """The policy in a channel, or in that of the scope: the deployment's, but for what the user has set,
         but for what was set for the channel. `EVERYWHERE` asks for the user's, whatever channels differ."""
@@ -140,12 +145,14 @@ class Workspace:
     def entity(self, name: str) -> Entity:
         """The entity of this id, or that is called so; `NotFound` when nobody is."""
         for found in self.store.get(Entity, [name]):
-            return found
+            if self.reaches(found.channel):
+                return found
         keyed = self.store.linking("keys", [name_key(self.store.secret(), name)])
         called = [*self.store.find(Entity, {"name": name}), *self.store.get(Entity, list(keyed))]
         if not called:  # one without keys
             known = self.store.find(Entity)
             called = [e for e in known if folded(name) in map(folded, (e.name, *e.aliases))]
+        called = [entity for entity in called if self.reaches(entity.channel)]
         for entity in sorted(called, key=self._nearness(name)):
             return entity
         raise NotFound(f"Nothing is known of {name!r}.")

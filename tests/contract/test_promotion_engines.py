@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Entity, Invalid, Memory, QuotaExceeded, ScopedMemory
+from recollect import Entity, Invalid, Memory, NotFound, QuotaExceeded, ScopedMemory
 from recollect.model.records import Fact, MemoryRecord
 from recollect.testing.store_samples import ManualClock
 from tests.contract.keeping import DAY, a_fact, audited, inferred, pass_time, planned, returned, tended
@@ -192,6 +192,12 @@ def test_an_isolated_channel_is_apart(memory: Memory, derek: ScopedMemory) -> No
     derek.set_retention(channel="apart", isolated=True)
     assert apart.recall("Where is the safe?").hits == ()
     assert apart.timeline() == []
+    with pytest.raises(NotFound):
+        apart.timeline("Anna")
+    note = apart.remember("Anna has the key.", about=["Anna"])
+    assert [e.channel for e in derek.list("entity", name="Anna") if isinstance(e, Entity)].count("apart") == 1
+    assert note.about != derek.remember("Anna is away.", about=["Anna"]).about
+    apart.forget(note.id)
     fact = promotable(memory, apart)
     say(apart, "My sister Anna works at Acme.", conversation="third")
     apart.mine()

@@ -250,12 +250,13 @@ def _entities(
         check_name("about", name)
         if name in known:
             continue
-        found = list(work.store.find(Entity, {"name": name}, limit=1))
-        if not found:  # it may be known by another name
-            found = work.store.get(Entity, list(work.store.linking("keys", [name_key(secret, name)])))[:1]
+        called = list(work.store.find(Entity, {"name": name}))
+        if not called:  # it may be known by another name
+            called = work.store.get(Entity, list(work.store.linking("keys", [name_key(secret, name)])))
+        found = [entity for entity in called if work.reaches(entity.channel)][:1]
         if not found:
             made = Entity(
-                id=entity_id(secret, name),
+                id=entity_id(secret, name, work.scope.channel if called else None),
                 name=name,
                 keys=(name_key(secret, name),),
                 first_seen=work.clock.now(),
