@@ -45,6 +45,7 @@ from recollect.model.records import (
     Turn,
     UserSettings,
 )
+from recollect.model.retention import Retention
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.working import WorkingItem, WorkingState
 from recollect.record.spending import Spending
@@ -93,6 +94,7 @@ __all__ = [
     "Record",
     "Reflection",
     "Relation",
+    "Retention",
     "SchemaMismatch",
     "Scope",
     "ScopedMemory",

@@ -9,12 +9,13 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Conflict, EmbedderError, NotFound
+from recollect.errors import Conflict, EmbedderError, Invalid, NotFound
 from recollect.model.changes import Change, Log
-from recollect.model.records import AuditEntry, Entity, Json
-from recollect.model.scope import Scope
+from recollect.model.records import AuditEntry, Entity, Json, UserSettings
+from recollect.model.retention import EVERYWHERE, Retention, check_differences, layered
+from recollect.model.scope import GLOBAL, Scope
 from recollect.model.space import LARGEST, Space
-from recollect.policies import Policies
+from recollect.policies import Differences, Policies
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
@@ -80,6 +81,38 @@ class Workspace:
     def space(self) -> Space | None:
         return self.embedder.space if self.embedder else None
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that are read here: an isolated one reads only itself."""
+        if self.scope.channel != GLOBAL and self.retention().isolated:
+            return (self.scope.channel,)
+        return self.scope.channels
+
+    def reaches(self, channel: str) -> bool:
+        """Whether an entity of a channel may be meant here: nothing leads into an isolated one, or out."""
+        read = self.channels
+        return channel in read or (GLOBAL in read and not self.retention(channel).isolated)
+
+    def retention(self, channel: str | None = None) -> Retention:
+        """The policy in a channel, or in that of the scope: the deployment's, but for what the user has set,
+        but for what was set for the channel. `EVERYWHERE` asks for the user's, whatever channels differ."""
+        differ = self.policies.of(self.scope.user, self.clock.now(), self.differences)
+        own = differ.get(self.scope.channel if channel is None else channel, {})
+        return layered(self.settings.retention, tuple(differ.get(EVERYWHERE, {}).items()), tuple(own.items()))
+
+    def differences(self) -> Differences:
+        """What the user has set, as it is stored; nothing of what another release, or an import, left there
+        and this one cannot follow: nobody's memory is unusable for that."""
+        for found in self.store.get(UserSettings, ["settings"]):
+            given = found.values.get("retention", {})
+            try:
+                check_differences(given)
+            except Invalid as error:
+                log.warning("A user's retention policy is left out of account: %s", error)
+                return {}
+            return given
+        return {}
+
     def new_id(self) -> str:
         return self.new_ids(1)[0]
 
@@ -116,20 +149,23 @@ class Workspace:
     def entity(self, name: str) -> Entity:
         """The entity of this id, or that is called so; `NotFound` when nobody is."""
         for found in self.store.get(Entity, [name]):
-            return found
+            if self.reaches(found.channel):
+                return found
         keyed = self.store.linking("keys", [name_key(self.store.secret(), name)])
         called = [*self.store.find(Entity, {"name": name}), *self.store.get(Entity, list(keyed))]
         if not called:  # one without keys
             known = self.store.find(Entity)
             called = [e for e in known if folded(name) in map(folded, (e.name, *e.aliases))]
+        called = [entity for entity in called if self.reaches(entity.channel)]
         for entity in sorted(called, key=self._nearness(name)):
             return entity
         raise NotFound(f"Nothing is known of {name!r}.")
 
     def _nearness(self, name: str) -> Callable[[Entity], tuple[bool, bool, bool, str]]:
         """Those of the channels that are read here come first, then those of just this name."""
+        read = self.channels
         return lambda e: (
-            e.channel not in self.scope.channels,
+            e.channel not in read,
             e.name != name,
             folded(e.name) != folded(name),
             e.id,

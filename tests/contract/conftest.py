@@ -1,4 +1,5 @@
-"""What the tests of PostgreSQL share: a server, a database of each module's own, a store on it.
+"""What the tests of PostgreSQL share: a server, a database of each module's own, a store on it; and a memory
+on each engine, for what has to come out the same on all of them.
 
 A module that stops its server, or looks into its files, takes one of its own: it overrides `server` with
 the address of `own_server`.
@@ -34,8 +35,9 @@ pytest.register_assert_rewrite(
     ),
 )
 
+from recollect import Memory, ScopedMemory  # noqa: E402
 from recollect.ports.store import Store  # noqa: E402
-from recollect.testing.store_samples import SPACE  # noqa: E402
+from recollect.testing.store_samples import SPACE, ManualClock  # noqa: E402
 from tests.contract import postgres  # noqa: E402
 from tests.contract.postgres_proxy import Proxy  # noqa: E402
 
@@ -85,3 +87,43 @@ def proxy(database: str) -> Iterator[Proxy]:
     proxy = Proxy(database)
     yield proxy
     proxy.close()
+
+
+SECRET = "5e" * 32
+ENGINES = [
+    ("sqlite", ""),
+    ("sqlite", SECRET),
+    pytest.param(("postgres", ""), marks=pytest.mark.engine),
+    pytest.param(("postgres", SECRET), marks=pytest.mark.engine),
+]
+NAMES = ["sqlite", "sealed-sqlite", "postgres", "sealed-postgres"]
+
+
+@pytest.fixture(scope="module", params=ENGINES, ids=NAMES)
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """The address of a database that the tests of an engine share, and its key."""
+    engine, key = request.param
+    if engine == "sqlite":
+        yield {"db": str(tmp_path_factory.mktemp("shared") / "memory.db"), "key": key}
+        return
+    name = f"recollect_{request.path.stem}_{len(key)}"
+    with postgres.new_database(request.getfixturevalue("server"), name) as url:
+        yield {"db": url, "key": key}
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def memory(place: dict[str, str], clock: ManualClock) -> Iterator[Memory]:
+    with Memory.open(embedder="hashing", clock=clock, **place) as memory:  # type: ignore[arg-type]
+        yield memory
+
+
+@pytest.fixture
+def derek(memory: Memory, request: pytest.FixtureRequest) -> ScopedMemory:
+    return memory.scope(request.node.originalname)

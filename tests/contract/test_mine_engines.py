@@ -1,6 +1,5 @@
 """What mining does has to come out the same on every engine, sealed or not."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -8,52 +7,13 @@ import pytest
 from recollect import Memory, ModelError, ScopedMemory
 from recollect.model.records import Closet, Entity, MemoryRecord, Relation
 from recollect.testing.store_samples import START, ManualClock
-from tests.contract.postgres import new_database
 from tests.unit.mining import Scripted, facts, say
-
-SECRET = "5e" * 32
-ENGINES = [
-    ("sqlite", ""),
-    ("sqlite", SECRET),
-    pytest.param(("postgres", ""), marks=pytest.mark.engine),
-    pytest.param(("postgres", SECRET), marks=pytest.mark.engine),
-]
-NAMES = ["sqlite", "sealed-sqlite", "postgres", "sealed-postgres"]
-
-
-@pytest.fixture(scope="module", params=ENGINES, ids=NAMES)
-def place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, str]]:
-    """The address of a database that the tests of an engine share, and its key."""
-    engine, key = request.param
-    if engine == "sqlite":
-        yield {"db": str(tmp_path_factory.mktemp("mined") / "memory.db"), "key": key}
-        return
-    with new_database(request.getfixturevalue("server"), f"recollect_mined_{len(key)}") as url:
-        yield {"db": url, "key": key}
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 @pytest.fixture
 def model() -> Scripted:
     """Fails once, where it is asked."""
     return Scripted(ModelError("The model is down."))
-
-
-@pytest.fixture
-def memory(place: dict[str, str], clock: ManualClock) -> Iterator[Memory]:
-    with Memory.open(embedder="hashing", clock=clock, **place) as memory:  # type: ignore[arg-type]
-        yield memory
-
-
-@pytest.fixture
-def derek(memory: Memory, request: pytest.FixtureRequest) -> ScopedMemory:
-    return memory.scope(request.node.originalname)
 
 
 def closets(user: ScopedMemory) -> list[Closet]:

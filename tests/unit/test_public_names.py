@@ -14,6 +14,7 @@ PUBLIC = [
     # what is given and asked
     "GLOBAL",
     "Message",
+    "Retention",
     "Scope",
     # what is stored
     "AuditEntry",

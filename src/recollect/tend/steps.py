@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from recollect.errors import Conflict, RecollectError, StoreUnavailable
-from recollect.model.changes import Change
+from recollect.model.changes import Change, Expect, Put
 from recollect.model.records import Json, Record
 from recollect.ports.tending import Mark
 from recollect.settings import Settings
@@ -120,8 +120,18 @@ def _try(tally: Tally, action: str, do: Callable[[], int]) -> None:
 
 
 def _apply(work: Workspace, steps: list[Step]) -> None:
-    changes = [change for step in steps for change in step.changes]
+    changes = _grouped([change for step in steps for change in step.changes])
     work.apply(*changes, *(entry for step in steps for entry in _logged(work, step)))
+
+
+def _grouped(changes: list[Change]) -> list[Change]:
+    """Where each step replaces one record and nothing else, what is expected comes first: neighbours of one
+    kind are written with one statement."""
+    expects = [change for change in changes if isinstance(change, Expect)]
+    puts = [change for change in changes if isinstance(change, Put)]
+    ids = {put.record.id for put in puts}
+    once = len(ids) == len(puts) == len(expects) == len(changes) - len(puts)
+    return [*expects, *puts] if once and ids == {expect.id for expect in expects} else changes
 
 
 def _erase(work: Workspace, steps: list[Step]) -> None:
