@@ -20,7 +20,7 @@ from recollect.limits import (
     check_time,
     shown,
 )
-from recollect.model.changes import Append, Change, Chunk, Expect, Put, Revise
+from recollect.model.changes import Append, Change, Chunk, Expect, Log, Put, Revise
 from recollect.model.records import (
     MEMORY_KINDS,
     MEMORY_TYPES,
@@ -68,7 +68,8 @@ def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[Memory
             changes += [Expect("entity", entity.id, None), Put(entity, indexed(work, entity))]
         memories.append(memory)
     texts = indexed_all(work, memories)
-    work.apply(*changes, *(Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True)))
+    changes += (Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True))
+    work.apply(*changes, *(log for memory in memories for log in _logged(work, "remember", memory)))
     return memories
 
 
@@ -105,8 +106,13 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
         note,
         Put(memory, indexed(work, memory)),
         Revise(old.kind, old.id, ended),
+        *_logged(work, "correct", memory),
     )
     return memory
+
+
+def _logged(work: Workspace, operation: str, memory: MemoryRecord) -> tuple[Log, ...]:
+    return work.log(operation, f"{memory.kind} {memory.id}", kind=memory.kind)
 
 
 def ended_at(stated: datetime | None, began: datetime, corrected: datetime) -> datetime:
@@ -119,7 +125,8 @@ def pin(work: Workspace, id: str, pinned: bool) -> MemoryRecord:
     """Exempt a memory from decay, expiry and quotas, or no longer."""
     check_flag("pinned", pinned)
     memory = find_memory(work, id)
-    work.apply(Revise(memory.kind, id, {"pinned": pinned}))
+    logged = _logged(work, "pin" if pinned else "unpin", memory)
+    work.apply(Revise(memory.kind, id, {"pinned": pinned}), *logged)
     return replace(memory, pinned=pinned)
 
 

@@ -90,10 +90,18 @@ def record(
         known = _known(work, drafts)
         unknown = [draft for draft in drafts if (draft.conversation, draft.index) not in known]
         embedded = {draft.id: draft for draft in _embedded(work, unknown)}
-        turns += work.apply(Append(tuple(embedded.get(draft.id, draft) for draft in drafts))).turns
+        logged = work.log("record", "conversation", kind="turn", conversation=_only(drafts), turns=True)
+        changes = Append(tuple(embedded.get(draft.id, draft) for draft in drafts)), *logged
+        turns += work.apply(*changes).turns
         if progress:
             progress(len(turns))
     return turns
+
+
+def _only(drafts: Sequence[TurnDraft]) -> str | None:
+    """The conversation that all of them are in."""
+    found = {draft.conversation for draft in drafts}
+    return found.pop() if len(found) == 1 else None
 
 
 def _known(work: Workspace, drafts: Sequence[TurnDraft]) -> set[tuple[str, int]]:
