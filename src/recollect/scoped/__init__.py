@@ -17,6 +17,7 @@ from recollect.model.records import (
     MemoryRecord,
     Record,
     Summary,
+    Tombstone,
     ToolInvocation,
     Turn,
 )
@@ -35,6 +36,8 @@ from recollect.workspace import Workspace
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from recollect.recall.question import Question
 
     Vector = NDArray[np.float32] | Sequence[float]
 
@@ -191,7 +194,6 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs, AuditVerbs):
         content): the question is understood by them, and none is recalled. `techniques` switches some on
         or off. `include` brings along `goals`, `profile` or `related`; `explain` what was left out.
         """
-        from recollect.recall import pipeline  # its rules take a while to compile
         from recollect.recall.question import Question
 
         question = Question(
@@ -215,6 +217,11 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs, AuditVerbs):
             explain=explain,
             vector=vector,
         )
+        return self._recalled(question)
+
+    def _recalled(self, question: "Question") -> Recollection:
+        from recollect.recall import pipeline  # its rules take a while to compile
+
         with self._reading("recall", "memories") as reading:
             found = reading.recalled(pipeline.recall(self._work, question))
         self._after_recall(self.scope.user, found)
