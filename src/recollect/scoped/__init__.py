@@ -284,12 +284,9 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs, AuditVerbs):
 
     def counts(self) -> dict[str, int]:
         """How many records of each kind there are; the audit is not among them."""
-        every = {kind.kind: self._work.store.count(kind) for kind in RECORD_TYPES}
-        return {
-            kind: count
-            for kind, count in every.items()
-            if count and kind in KINDS and kind != AuditEntry.kind
-        }
+        kinds = [kind for kind in RECORD_TYPES if kind not in (AuditEntry, Tombstone)]
+        every = {kind.kind: self._work.store.count(kind) for kind in kinds}
+        return {kind: count for kind, count in every.items() if count}
 
     # Leaving
 

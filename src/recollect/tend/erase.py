@@ -24,10 +24,12 @@ from recollect.model.records import (
     Tombstone,
     ToolInvocation,
     Turn,
+    UserSettings,
 )
 from recollect.model.shapes import shapes
 from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
+from recollect.record.retention import SETTING
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.reopen import reopen
 from recollect.tend.unsaid import unsaid
@@ -102,8 +104,20 @@ def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = Fal
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
     labelled = [*work.store.find(Closet, {field: value})]
-    beside = [Unname(field, (value,)), *relabelled]
+    beside = [Unname(field, (value,)), *relabelled, *(_unset(work, value) if field == "channel" else ())]
     return _erase(work, doomed, field, beside, watched, labelled, dry_run=dry_run)
+
+
+def _unset(work: Workspace, channel: str) -> list[Change]:
+    """What the user had set for a channel names it, and goes with it."""
+    for stored in work.store.get(UserSettings, [UserSettings.kind]):
+        differ: Mapping[str, Any] = stored.values.get(SETTING, {})
+        if channel in differ:
+            kept = {name: value for name, value in differ.items() if name != channel}
+            left = {name: value for name, value in stored.values.items() if name != SETTING or kept}
+            new = replace(stored, values={**left, SETTING: kept} if kept else left)
+            return [Expect(stored.kind, stored.id, stored), Put(new)]
+    return []
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:

@@ -1,7 +1,8 @@
 """What is done to the database now and then, with the rights of its owner: bytes of what was erased,
 partitions for the days to come, indexes for very large users, soundness."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import monotonic, sleep
 
@@ -13,9 +14,13 @@ from recollect.errors import StoreUnavailable
 from recollect.stores.postgres import objects
 from recollect.stores.postgres.session import unhurried
 from recollect.stores.sql import schema
+from recollect.stores.sql.codec import encode_time
 
 SCRUB_PATIENCE = 2.0
 """Seconds that a scrub waits for others before it gives way."""
+
+AUDIT_PATIENCE = 0.5
+"""Seconds that making and dropping days of the audit waits for others; who writes waits as long."""
 
 _UNPARTITIONED = ("users",)
 _AUDIT_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit'::regclass"
@@ -84,15 +89,37 @@ def _nobody_sees_the_old(connection: Connection) -> bool:
 
 
 def drop_audit(connection: Connection, before: datetime) -> int:
-    """Drop the audit of whole days before this one; how many days."""
+    """Drop the audit of whole days before this one; how many days. Gives way to whoever is reading it: all
+    who come after would wait for them too."""
     run = connection.exec_driver_sql
-    unhurried(connection)
-    run(f"SET lock_timeout = '{SCRUB_PATIENCE}s'")
     first = objects.audit_name(before.astimezone(UTC).date())
     old = [name for (name,) in run(_AUDIT_PARTITIONS) if objects.AUDIT_DAY.fullmatch(name) and name < first]
-    for name in old:
-        run(f"DROP TABLE {name}")
-    return len(old)
+    done = 0
+    with _patient(connection, AUDIT_PATIENCE):
+        for name in sorted(old):
+            run(f"DROP TABLE IF EXISTS {name}")
+            done += 1
+        run("DELETE FROM audit_other WHERE at < %s", (encode_time(before),))
+    return done
+
+
+def make_audit_days(connection: Connection, now: datetime) -> None:
+    """Partitions for the days to come; those that somebody is in the way of are made another time."""
+    with _patient(connection, AUDIT_PATIENCE):
+        for statement in objects.audit_days(now):
+            connection.exec_driver_sql(statement)
+
+
+@contextmanager
+def _patient(connection: Connection, seconds: float) -> Generator[None]:
+    """Wait for others only so long, and then leave it."""
+    unhurried(connection)
+    connection.exec_driver_sql(f"SET lock_timeout = '{seconds}s'")
+    try:
+        yield
+    except OperationalError as error:
+        if not isinstance(error.orig, LockNotAvailable):
+            raise
 
 
 def large_index(number: int, space: int) -> str:
