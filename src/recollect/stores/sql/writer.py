@@ -89,7 +89,7 @@ def apply(
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
-    if any(isinstance(change, Remove) for change in changes):  # what was read may repeat it
+    if any(isinstance(change, Remove) and change.kind != AuditEntry.kind for change in changes):
         empty_payloads(rows, seq)
     writer.log([change for change in changes if isinstance(change, Log)])
     writer.indexer.flush()
