@@ -12,7 +12,7 @@ from recollect.model.scope import FORGOTTEN
 from recollect.ports.tending import Moment
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
-from recollect.stores.sql.codec import decode_text, encode_fields, encode_text, to_columns
+from recollect.stores.sql.codec import decode_text, encode_fields, to_columns
 from recollect.stores.sql.rows import UserRows, own_select, own_update
 
 _AUDIT = schema.audit
@@ -42,7 +42,7 @@ def empty_payloads(rows: UserRows, seq: int) -> None:
 
 def unname(rows: UserRows, seq: int, field: str, names: Sequence[str]) -> None:
     """Leave the entries, without these names."""
-    rows.update_in(_UNNAME[field], _AUDIT.c[field], [encode_text(name) for name in names], new_seq=seq)
+    rows.update_in(_UNNAME[field], _AUDIT.c[field], names, new_seq=seq)
     gone = {*names}
     for row in rows.all(_DETAILS):
         known = json.loads(decode_text(row["details"]))
