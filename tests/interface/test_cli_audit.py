@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.interface.conftest import ask, failure, run
+from tests.interface.test_cli_frame import ask, failure, run
+
+
+@pytest.fixture
+def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "memory.db"
+    monkeypatch.setenv("RECOLLECT_DB", str(path))
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    return path
 
 
 @pytest.fixture
