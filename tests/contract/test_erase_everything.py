@@ -1,7 +1,6 @@
 """Words of a user's own, wherever one can be put, and forgotten: in no table, no index and no file (I5)."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,17 +29,17 @@ KEPT = {
 """What is somebody's still, after so much is forgotten."""
 
 
-def mark(name: str) -> str:
-    """A word that nothing has by chance."""
-    return f"Zq{name}qz"
-
-
 @dataclass
 class Place:
     memory: Memory
     url: str | None
     folder: Path
     sealed: bool
+    how: str
+
+    def mark(self, name: str) -> str:
+        """A word that nothing has by chance, and no test before."""
+        return f"Zq{name}{self.how}qz"
 
     def rows(self) -> str:
         """Every row of every table, of indexes and statistics."""
@@ -73,7 +72,7 @@ class Place:
 
     def left(self) -> set[str]:
         rows, files = self.rows().lower(), self.files()
-        words = {name: mark(name).lower() for name in NAMES}
+        words = {name: self.mark(name).lower() for name in NAMES}
         return {
             n for n, word in words.items() if word in rows or any(word.encode() in file for file in files)
         }
@@ -95,43 +94,42 @@ def server(own_server: Server) -> str:
     return own_server.address
 
 
-@contextmanager
-def postgres_place(request: pytest.FixtureRequest, key: str) -> Iterator[Place]:
-    server: Server = request.getfixturevalue("own_server")
-    with new_database(server.address, f"recollect_erase_{'sealed' if key else 'plain'}") as url:
+@pytest.fixture(scope="module", params=["", SECRET], ids=["plain", "sealed"])
+def own_database(own_server: Server, request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    """A database, and its key: those of one server take long to make."""
+    key: str = request.param
+    with new_database(own_server.address, f"recollect_erase_{'sealed' if key else 'plain'}") as url:
         Memory.open(url, key=key, embedder="hashing").close()
-        emptied(url)
-        with Memory.open(url, key=key, embedder="hashing", audit="verbose") as memory:
-            yield Place(memory, url, server.data, bool(key))
+        yield url, key
 
 
-@pytest.fixture(
-    params=[
-        "sqlite",
-        "encrypted",
-        pytest.param("postgres", marks=pytest.mark.engine),
-        pytest.param("sealed", marks=pytest.mark.engine),
-    ]
-)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    key = SECRET if request.param in ("encrypted", "sealed") else ""
-    if request.param in ("postgres", "sealed"):
-        with postgres_place(request, key) as place:
-            yield place
-        return
+@pytest.fixture(params=KEPT)
+def how(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.mark.parametrize("key", ["", SECRET], ids=["plain", "encrypted"])
+def test_no_word_of_it_is_left_in_a_file(tmp_path: Path, key: str, how: str) -> None:
     with Memory.open(tmp_path / "memory.db", key=key, embedder="hashing", audit="verbose") as memory:
-        yield Place(memory, None, tmp_path, False)
+        check(Place(memory, None, tmp_path, False, how))
 
 
-def scope(memory: Memory) -> ScopedMemory:
-    return memory.scope(mark("user"), mark("channel"), mark("agent"), mark("conversation"))
+@pytest.mark.engine
+def test_no_word_of_it_is_left_in_a_server(
+    own_server: Server, own_database: tuple[str, str], how: str
+) -> None:
+    url, key = own_database
+    emptied(url)
+    with Memory.open(url, key=key, embedder="hashing", audit="verbose") as memory:
+        check(Place(memory, url, own_server.data, bool(key), how))
 
 
-def fill(memory: Memory) -> ScopedMemory:
+def fill(place: Place) -> ScopedMemory:
     """Everything that a user can leave somewhere."""
+    memory, mark = place.memory, place.mark
     for n in range(40):
         memory.scope("ann").record("user", f"ordinary talk number {n} about tea", conversation="plain")
-    derek = scope(memory)
+    derek = memory.scope(*map(mark, ("user", "channel", "agent", "conversation")))
     turn = derek.record("user", f"It was {mark('turn')}.", title=mark("title"))
     derek.record(
         "user", f"My sister {mark('entity')} lives in {mark('town')}.", metadata={"m": mark("metadata")}
@@ -166,7 +164,8 @@ def fill(memory: Memory) -> ScopedMemory:
     return derek
 
 
-def forget(derek: ScopedMemory, how: str) -> None:
+def forget(place: Place, derek: ScopedMemory) -> None:
+    mark, how = place.mark, place.how
     match how:
         case "turn":
             for turn in derek.conversation(mark("conversation")):
@@ -178,20 +177,19 @@ def forget(derek: ScopedMemory, how: str) -> None:
             derek.forget(**{how: mark(WHERE[how])})
 
 
-@pytest.mark.parametrize("how", KEPT)
-def test_no_word_of_it_is_left(place: Place, how: str) -> None:
-    derek = fill(place.memory)
+def check(place: Place) -> None:
+    derek, mark = fill(place), place.mark
     place.memory.flush()
     (turn,) = [t for t in derek.conversation(mark("conversation")) if mark("turn") in t.content]
     vectors = place.vectors(turn.id)
     assert vectors
     if not place.sealed:
         assert place.left() == {*NAMES} - {"imported"}, "the search finds what is there"
-    forget(derek, how)
+    forget(place, derek)
     place.memory.flush()
     place.memory.tend()
     assert not place.memory.store.needs_scrub()
-    assert place.left() - KEPT[how] == set()
+    assert place.left() - KEPT[place.how] == set()
     rows, files = place.rows(), place.files()
     for vector in vectors:
         assert str(vector) not in rows
