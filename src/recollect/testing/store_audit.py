@@ -14,7 +14,7 @@ from recollect.testing.store_suite import StoreSuite
 
 
 def entry(id: str, at: datetime = START, **fields: Any) -> AuditEntry:
-    return AuditEntry(**{"operation": "recall", "subject": "memories", **fields}, id=id, at=at)
+    return replace(AuditEntry(id=id, operation="recall", subject="memories", at=at), **fields)
 
 
 def audit(user: UserStore) -> list[AuditEntry]:
