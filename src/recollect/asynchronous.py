@@ -132,6 +132,8 @@ class AsyncScopedMemory(_Threaded):
     export = _stream(ScopedMemory.export)
     import_ = _verb(ScopedMemory.import_)
     spending = _verb(ScopedMemory.spending)
+    audit = _verb(ScopedMemory.audit)
+    readers = _verb(ScopedMemory.readers)
 
 
 class AsyncMemory(_Threaded):

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from recollect import settings as settings_module
 from recollect import wiring
+from recollect.auditing import Reads
 from recollect.errors import Invalid, RecollectError, SettingsError
 from recollect.metering import Meter
 from recollect.model.recollection import Recollection
@@ -72,6 +73,7 @@ class Memory:
         self.settings = settings
         self._new_ids = id_maker(clock)
         self._meter = Meter(store, clock)
+        self._reads = Reads(store, clock, self._new_ids, settings.audit, self._flush_if_many)
         self._returned: dict[str, dict[str, tuple[str, int, datetime]]] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -122,7 +124,7 @@ class Memory:
     ) -> ScopedMemory:
         """One user's memory. Nobody else's can be reached through it."""
         work = self._workspace(Scope(user, channel, agent, conversation))
-        return ScopedMemory(work, self._count, self._erased)
+        return ScopedMemory(work, self._count, self._erased, self._reads)
 
     def _workspace(self, scope: Scope) -> Workspace:
         """What the pipelines work with; what its models are asked for is counted as the user's."""
@@ -173,8 +175,8 @@ class Memory:
         )
 
     def flush(self) -> None:
-        """Write down which memories were returned and what models used; a count that cannot be written is
-        dropped."""
+        """Write down which memories were returned, what was read and what models used; what cannot be
+        written is dropped."""
         with self._lock:
             returned, self._returned = self._returned, {}
             counting = self._counting
@@ -185,6 +187,7 @@ class Memory:
                 self.store.user(user).touch(ids)
             except RecollectError as error:
                 log.warning("Returned memories were not counted: %s", error)
+        self._reads.write()
         self._meter.write()
 
     def rebuild_text(self) -> Iterator[int]:

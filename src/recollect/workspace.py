@@ -128,9 +128,12 @@ class Workspace:
         kind: str | None = None,
         conversation: str | None = None,
         details: Json | None = None,
+        turns: bool = False,
+        always: bool = False,
     ) -> tuple[Log, ...]:
-        """What the audit is to hold of a change, as its level says; goes into the same transaction."""
-        if self.settings.audit == "off":
+        """What the audit is to hold of a change, as its level says; goes into the same transaction. With
+        `turns` it counts those that are new; what erases something leaves its receipt `always`."""
+        if self.settings.audit == "off" and not always:
             return ()
         entry = AuditEntry(
             id=self.new_id(),
@@ -144,7 +147,7 @@ class Workspace:
             memory_kind=kind,
             details=details or {},
         )
-        return (Log(entry),)
+        return (Log(entry, turns),)
 
     def entity(self, name: str) -> Entity:
         """The entity of this id, or that is called so; `NotFound` when nobody is."""

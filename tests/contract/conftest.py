@@ -15,6 +15,7 @@ pytest.register_assert_rewrite(
     *(
         f"recollect.testing.store_{part}"
         for part in (
+            "audit",
             "bad_input",
             "concurrency",
             "copying",

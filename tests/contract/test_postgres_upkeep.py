@@ -1,6 +1,7 @@
 """What PostgreSQL wants done now and then: partitions, indexes of large users, soundness."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -270,3 +271,79 @@ def test_what_is_wrong_is_told(database: str, problem: str) -> None:
         if repair:
             asked(database, repair)
         store.close()
+
+
+# Retention of the audit
+
+TODAY = datetime(2025, 6, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def audited(database: str) -> Iterator[tuple[Store, ManualClock]]:
+    """A store with an entry on each of the last ten days, each in its partition, and one of long ago."""
+    emptied(database)
+    clock = ManualClock(TODAY - timedelta(days=9))
+    store = opened(database, clock=clock)
+    alice = store.user("alice")
+    for n in range(10):
+        store.maintain()
+        alice.apply([Put(replace(sample(AuditEntry, f"a-{n}"), at=clock.now()))])
+        clock.advance(days=1)
+    alice.apply([Put(replace(sample(AuditEntry, "stray"), at=TODAY - timedelta(days=900)))])
+    yield store, clock
+    store.close()
+
+
+def days(url: str) -> list[str]:
+    """The days of June that there are partitions for."""
+    found = asked(
+        url, "SELECT relname FROM pg_class WHERE relname ~ '^audit_202506[0-9]{2}$' AND relkind = 'r'"
+    )
+    return sorted(name.removeprefix("audit_202506") for (name,) in found)
+
+
+def kept(store: Store) -> list[str]:
+    return [entry.id for entry in store.user("alice").find(AuditEntry)]
+
+
+def test_old_days_are_dropped_as_a_whole(audited: tuple[Store, ManualClock], database: str) -> None:
+    store, _ = audited
+    assert asked(database, "SELECT count(*) FROM audit_other") == [(1,)]
+    assert store.drop_audit(datetime(2025, 6, 18, tzinfo=UTC)) >= 7
+    assert days(database)[0] == "18"
+    assert kept(store) == ["a-7", "a-8", "a-9"]
+    assert asked(database, "SELECT count(*) FROM audit_other") == [(0,)], "those without a day too"
+    assert store.drop_audit(datetime(2025, 6, 18, tzinfo=UTC)) == 0
+    assert store.check() == []
+
+
+def test_a_long_reader_holds_up_nobody(audited: tuple[Store, ManualClock], database: str) -> None:
+    """Neither dropping nor making days hangs, and it is made up for later."""
+    store, clock = audited
+    with psycopg.connect(database) as reader:
+        reader.execute("SELECT count(*) FROM audit").fetchall()
+        assert store.drop_audit(datetime(2025, 6, 18, tzinfo=UTC)) == 0
+        clock.advance(days=3)
+        store.maintain()
+        store.user("alice").apply([Put(replace(sample(AuditEntry, "meanwhile"), at=clock.now()))])
+    assert store.drop_audit(datetime(2025, 6, 18, tzinfo=UTC)) >= 7
+    store.maintain()
+    ahead = f"audit_{clock.now() + timedelta(days=7):%Y%m%d}"
+    assert asked(database, f"SELECT to_regclass('{ahead}') IS NOT NULL") == [(True,)]
+    assert kept(store) == ["a-7", "a-8", "a-9", "meanwhile"]
+
+
+def test_many_workers_at_once(audited: tuple[Store, ManualClock], database: str) -> None:
+    store, clock = audited
+    clock.advance(days=30)
+
+    def tend(_: int) -> int:
+        store.maintain()
+        return store.drop_audit(datetime(2025, 6, 18, tzinfo=UTC))
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(tend, range(12)))
+    store.drop_audit(datetime(2025, 6, 18, tzinfo=UTC))
+    assert days(database)[0] == "18"
+    assert kept(store) == ["a-7", "a-8", "a-9"]
+    assert store.check() == []

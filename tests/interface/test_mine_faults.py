@@ -125,7 +125,7 @@ def check_mined(memory: Memory, derek: ScopedMemory) -> None:
     assert (conversation.mined_to, conversation.mining_failures, conversation.mining_problem) == (3, 0, None)
     assert [check["state"] for check in told(memory)] == ["ok"]
     assert derek.mine() == []
-    assert len(derek.list("audit")) == 1
+    assert len(derek.audit("mine")) == 1
 
 
 @pytest.mark.parametrize("name", EVERY)

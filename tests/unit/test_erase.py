@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect import AuditEntry, Fact, Invalid, Memory, NotFound, ScopedMemory
+from recollect import Fact, Invalid, Memory, NotFound, ScopedMemory
 from recollect.model.changes import Put
 from recollect.model.records import Entity, Relation, Tombstone
 from recollect.record.memories import tombstone_digest
@@ -48,7 +48,7 @@ def test_a_memory_leaves_a_tombstone_and_takes_its_note_along(derek: ScopedMemor
     (tombstone,) = store.find(Tombstone)
     assert tombstone.digest == tombstone_digest(store.secret(), "allergic  to PEANUTS")  # known again
     assert tombstone.digest != tombstone_digest(b"another key", "allergic to peanuts")
-    assert derek.counts() == {"conversation": 1, "audit": 1}
+    assert derek.counts() == {"conversation": 1}
     with pytest.raises(NotFound):
         derek.get(tombstone.id)
     with pytest.raises(Invalid):
@@ -93,7 +93,7 @@ def test_a_conversation_with_everything_in_it(memory: Memory, derek: ScopedMemor
         "tool_invocation": 1,
         "summary": 1,
     }
-    assert derek.counts() == {"conversation": 1, "turn": 1, "audit": 1}
+    assert derek.counts() == {"conversation": 1, "turn": 1}
     assert contents(derek.recall("tea", top_k=50)) == [kept.content]
     assert inside.record("user", "again").index == 0
 
@@ -259,10 +259,9 @@ def test_a_receipt_is_left_without_content(derek: ScopedMemory) -> None:
     saved = derek.remember("Allergic to peanuts")
     derek.forget(saved.id)
     derek.forget(conversation="_notes")
-    receipts = [entry for entry in derek.list("audit", oldest_first=True) if isinstance(entry, AuditEntry)]
-    assert [(r.operation, r.subject, r.count) for r in receipts] == [
-        ("forget", f"fact {saved.id}", 2),
-        ("forget", "conversation", 1),
+    assert [(r.operation, r.subject, r.count, r.details) for r in derek.audit("forget")] == [
+        ("forget", "conversation", 1, {"kinds": {"conversation": 1}}),
+        ("forget", f"fact {saved.id}", 2, {"kinds": {"fact": 1, "turn": 1}}),
     ]
 
 

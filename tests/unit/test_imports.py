@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resting": set(),
     "policies": set(),
     "metering": BASE,
+    "auditing": BASE,
     "workspace": BASE | {"settings", "resting", "policies"},
     "record": KIT,
     "recall": KIT,
@@ -35,8 +36,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tend": KIT | {"record", "mine", "recall"},  # the background drives the others
     "stores": BASE | {"keys", "resting"},
     "models": BASE,
-    "scoped": CORE,
-    "memory": CORE | {"scoped", "wiring", "resting", "metering"},  # Memory.open asks the wiring for its ports
+    "scoped": CORE | {"auditing"},
+    # Memory.open asks the wiring for its ports
+    "memory": CORE | {"scoped", "wiring", "resting", "metering", "auditing"},
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
     "agent": EDGE,

@@ -36,7 +36,9 @@ class Interrupted:
 def interrupted(derek: ScopedMemory) -> Callable[[Callable[[], object]], ScopedMemory]:
     def scope(meanwhile: Callable[[], object]) -> ScopedMemory:
         store: Any = Interrupted(derek._work.store, meanwhile)
-        return ScopedMemory(replace(derek._work, store=store), lambda user, found: None, lambda: None)
+        return ScopedMemory(
+            replace(derek._work, store=store), lambda user, found: None, lambda: None, derek._reads
+        )
 
     return scope
 

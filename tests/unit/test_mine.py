@@ -123,12 +123,13 @@ def test_the_background_leaves_alone_what_was_undone(memory: Memory, clock: Manu
 def test_each_window_leaves_an_event(derek: ScopedMemory) -> None:
     say(derek, "I live in Lyon.")
     derek.mine()
-    (event,) = derek.list("audit")
-    assert (event.operation, event.conversation, event.count) == ("mine", "a", 1)  # type: ignore[attr-defined]
-    assert event.metadata["turns"] == 1
-    assert "Lyon" not in json.dumps(dict(event.metadata))
+    (event,) = derek.audit("mine")
+    assert (event.subject, event.conversation, event.count) == ("conversation", "a", 1)
+    assert event.details["turns"] == 1
+    assert (event.details["miner"], event.details["pii"]) == ("auto", "redact")
+    assert "Lyon" not in json.dumps(dict(event.details))
     derek.forget(conversation="a")
-    assert [e.operation for e in derek.list("audit")] == ["forget"]  # type: ignore[attr-defined]
+    assert [(e.operation, e.conversation) for e in derek.audit("mine")] == [("mine", None)]
 
 
 def test_forgetting_a_conversation_forgets_what_was_mined_from_it(derek: ScopedMemory) -> None:

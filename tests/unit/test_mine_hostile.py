@@ -74,7 +74,7 @@ def test_gaps_cost_nothing(derek: ScopedMemory) -> None:
         derek.record("user", "I have a dog.", conversation="a", index=index)
     (done,) = derek.mine()
     assert (done.turns, done.added, done.reinforced) == (3, 1, 2)
-    assert derek.counts()["audit"] < 10
+    assert len(derek.audit("mine")) < 10
 
 
 # Times
@@ -234,7 +234,7 @@ def test_what_happens_meanwhile_leaves_nothing_in_the_air(
     store: Any = Interrupted(derek._work.store, meanwhile)
     work = replace(derek._work, store=store)
     with suppress(NotFound, StopIteration):
-        ACTS[one](ScopedMemory(work, lambda user, found: None, lambda: None))
+        ACTS[one](ScopedMemory(work, lambda user, found: None, lambda: None, derek._reads))
     entities = {entity.id for entity in derek.list("entity")}
     for record in derek.list("fact"):
         assert isinstance(record, MemoryRecord)

@@ -6,6 +6,7 @@ import typer
 
 from recollect.cli import (
     asking,
+    audit,
     bench,
     demo,
     doctor,
@@ -52,7 +53,20 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _part in (demo, turns, memories, asking, mining, palace, retention, usage, transfer, upkeep, doctor):
+for _part in (
+    demo,
+    turns,
+    memories,
+    asking,
+    mining,
+    palace,
+    retention,
+    usage,
+    audit,
+    transfer,
+    upkeep,
+    doctor,
+):
     app.add_typer(_part.app)
 for _group in (
     person.goals,

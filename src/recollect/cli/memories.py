@@ -2,6 +2,7 @@
 
 import sys
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,14 +11,11 @@ from recollect import wiring
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import NotFound
-from recollect.model.records import BY_KIND, MEMORY_KINDS, Conversation, MemoryRecord, Role, Turn
-from recollect.model.shapes import shapes, to_json
-from recollect.ports.store import UserStore
+from recollect.model.records import MEMORY_KINDS, MemoryRecord
+from recollect.model.shapes import to_json
+from recollect.tend.erase import Forgotten
 
 app = typer.Typer()
-
-KEPT = ("audit", "tombstone")
-"""Nothing that was stored: the record of what was forgotten."""
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.")]
 
@@ -115,17 +113,19 @@ def forget(
         raise typer.BadParameter("nobody is here to be asked: add --yes to mean it.", param_hint="--yes")
     here.existing()
     with here.memory() as memory:
-        if dry_run or not id:
-            would_go = _would_go(memory.store.user(here.user), id, with_sources, place)
+        mine = here.scope(memory)
+        forget = partial(mine.forget, id, everything=everything, with_sources=with_sources, **place)
+        if dry_run or not (id or yes):
+            would_go = _would_go(forget(dry_run=True), place)
             if dry_run:
                 _tell_dry(here, would_go)
                 return
-            if not yes:
-                _confirm(_question(here, place, would_go))
-        gone = here.scope(memory).forget(id, everything=everything, with_sources=with_sources, **place)
+            _confirm(_question(here, place, would_go))
+        gone = forget()
         pending = memory.store.needs_scrub()
+    told = {"forgotten": dict(gone.counts), "total": gone.total, "receipt": gone.receipt}
     here.answer(
-        {"forgotten": dict(gone.counts), "total": gone.total, "bytes_erased": not pending},
+        {**told, "bytes_erased": not pending},
         lambda: output.line(f"Forgotten: {output.summed(gone.counts) or 'nothing, there was nothing'}."),
     )
 
@@ -143,41 +143,19 @@ def _place(here: Here, id: str | None, everything: bool) -> dict[str, str]:
     return given
 
 
-def _would_go(store: UserStore, id: str | None, with_sources: bool, place: dict[str, str]) -> dict[str, int]:
-    """What is named, kind by kind; what goes because it was derived from that alone is not counted."""
-    if id is not None:
-        return _would_go_with(store, id, with_sources)
-    counts: dict[str, int] = {}
-    for kind, type in BY_KIND.items():
-        if kind in KEPT:
-            continue
-        if type is Conversation and "conversation" in place:
-            counts[kind] = len(store.get(type, [place["conversation"]]))
-        elif {field.name for field in shapes(type)} >= place.keys():
-            counts[kind] = store.count(type, place)
-    found = {kind: count for kind, count in counts.items() if count}
-    if place and not found:
+def _would_go(gone: Forgotten, place: dict[str, str]) -> dict[str, int]:
+    """What would go, kind by kind; `NotFound` when a place is given that has nothing in it."""
+    if place and not gone.counts:
         ((name, value),) = place.items()
         raise NotFound(f"There is nothing to forget of the {name} {value!r}.")
-    return found
-
-
-def _would_go_with(store: UserStore, id: str, with_sources: bool) -> dict[str, int]:
-    for kind, type in BY_KIND.items():
-        if kind in KEPT or type is Conversation or not (found := store.get(type, [id])):
-            continue
-        sources = store.get(Turn, found[0].sources) if isinstance(found[0], MemoryRecord) else []
-        turns = sum(with_sources or turn.role is Role.NOTE for turn in sources)
-        return {kind: 1, **({Turn.kind: turns} if turns else {})}
-    raise NotFound(f"There is nothing with the id {id!r}.")
+    return dict(gone.counts)
 
 
 def _tell_dry(here: Here, would_go: dict[str, int]) -> None:
     named = output.summed(would_go)
-    text = f"{named}, and what was derived from that alone" if named else "nothing, there is nothing"
     here.answer(
         {"would_forget": would_go, "total": sum(would_go.values())},
-        lambda: output.line(f"Would be forgotten: {text}."),
+        lambda: output.line(f"Would be forgotten: {named or 'nothing, there is nothing'}."),
     )
 
 

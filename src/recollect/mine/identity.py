@@ -59,6 +59,7 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
     changes += _redirected(work, [r for r in relations if r not in loops], gone.id, kept.id)
     changes.append(Remove("relation", tuple(r.id for r in loops)))
     changes += [Expect("entity", gone.id, gone), Remove("entity", (gone.id,))]
+    changes += work.log("merge", f"entity {kept.id}", kind="entity", details={"from": f"entity {gone.id}"})
     return _stored(work, changes, kept, merged)
 
 
@@ -107,6 +108,7 @@ def split(work: Workspace, name: str, alias: str) -> Entity:
     changes += _redirected(work, relations, one.id, other.id)
     other = _keyed(work, other)
     changes.append(Put(other, None if known else indexed(work, other)))
+    changes += work.log("split", f"entity {one.id}", kind="entity", details={"off": f"entity {other.id}"})
     _stored(work, changes, one, rest)
     return other
 

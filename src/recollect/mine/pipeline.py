@@ -18,9 +18,9 @@ from recollect.mine.land import embedded, plan_landing
 from recollect.mine.palace import plan_closets, read_palace
 from recollect.mine.shown import nearest
 from recollect.mine.windows import Span, retry_after, spans
-from recollect.model.changes import Change, Expect, Put, Revise
+from recollect.model.changes import Change, Expect, Log, Revise
 from recollect.model.mined import Mined
-from recollect.model.records import NEVER, AuditEntry, Conversation, Role, Turn
+from recollect.model.records import NEVER, Conversation, Role, Turn
 from recollect.record.memories import indexed_all
 from recollect.workspace import Workspace, rereading
 
@@ -176,7 +176,7 @@ def _land(
     changes += [Expect("turn", turn.id, turn) for turn in living]
     changes += [*landing.indexed(chunks), *closets]
     changes.append(Revise("conversation", found[0].id, {"mined_to": span.stop, **_FRESH}))
-    changes.append(Put(_event(work, done)))
+    changes += _event(work, done)
     work.apply(*changes)
     return done
 
@@ -197,20 +197,12 @@ def _of_turns(extraction: Extraction, turns: Sequence[Turn]) -> Extraction:
     )
 
 
-def _event(work: Workspace, done: Mined) -> AuditEntry:
-    """That it was mined, and how much landed."""
+def _event(work: Workspace, done: Mined) -> tuple[Log, ...]:
+    """That it was mined, how much landed, and by which settings."""
     counts = ("turns", "added", "reinforced", "superseded", "refused", "entities", "relations", "way")
-    return AuditEntry(
-        id=work.new_id(),
-        operation="mine",
-        subject="conversation",
-        at=work.clock.now(),
-        count=done.added,
-        channel=work.scope.channel,
-        agent=work.scope.agent,
-        conversation=done.conversation,
-        metadata={name: getattr(done, name) for name in counts},
-    )
+    details: dict[str, Any] = {name: getattr(done, name) for name in counts}
+    details |= {name: getattr(work.settings, name) for name in ("miner", "contradictions", "pii")}
+    return work.log("mine", "conversation", count=done.added, conversation=done.conversation, details=details)
 
 
 @rereading

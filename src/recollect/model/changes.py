@@ -113,9 +113,19 @@ class Renew:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Note in the audit what the other changes do."""
+    """Note in the audit what the other changes do. With `turns`, how many turns are new is counted here, and
+    nothing is noted when none is."""
 
     entry: AuditEntry
+    turns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unname:
+    """Take names of conversations, channels or agents (`field`) out of the audit: they were forgotten."""
+
+    field: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,4 +146,4 @@ class Held:
     holder: str
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Within | Held
+Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Unname | Within | Held

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from recollect.errors import Invalid
 
 GLOBAL = "_global"
+FORGOTTEN = "_forgotten"
+"""What the audit calls a channel that was forgotten."""
 """The channel every other channel also reads."""
 
 NAME_LIMIT = 256

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.changes import Change, Chunk
-from recollect.model.records import Conversation, Record, Turn
+from recollect.model.records import AuditEntry, Conversation, Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
-from recollect.ports.tending import JobState, Mark, Measure, Receipt, Size, Visit
+from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -198,6 +198,15 @@ class UserStore(UserView, Protocol):
     def spend(self, spent: Sequence[Spent]) -> None:
         """Add to what models were asked for. Does not enter the feed; nothing is kept of a user of whom
         nothing is stored."""
+        ...
+
+    def moment(self) -> Moment | None:
+        """The state that the memory is in; None when nothing is stored."""
+        ...
+
+    def note(self, entries: Sequence[AuditEntry], since: Moment) -> None:
+        """Note in the audit what was read, of the memory as it was at a moment. Whatever was forgotten since
+        is left out: payloads and names; the entries, when it was the user."""
         ...
 
     def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:

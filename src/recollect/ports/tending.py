@@ -21,6 +21,15 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """A state of one user's memory: `number` is the user's, whom another may be called like after an erasure,
+    `seq` where the feed stands."""
+
+    number: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Visit:
     """When somebody should look after a user again: at `due` in any case, at `soon` if anything changed
     after `seq`."""

@@ -20,7 +20,7 @@ from recollect.limits import (
     check_whole,
     shown,
 )
-from recollect.model.changes import Change, Expect, Put
+from recollect.model.changes import Change, Expect, Log, Put
 from recollect.model.records import (
     Goal,
     GoalStatus,
@@ -74,7 +74,7 @@ def record_tool(
         channel=work.scope.channel,
         agent=work.scope.agent,
     )
-    work.apply(Put(invocation))
+    work.apply(Put(invocation), *_logged(work, "record_tool", invocation))
     return invocation
 
 
@@ -93,7 +93,7 @@ def record_summary(work: Workspace, query: str, summary: str, result: str) -> Su
         channel=work.scope.channel,
         agent=work.scope.agent,
     )
-    work.apply(Put(made))
+    work.apply(Put(made), *_logged(work, "record_summary", made))
     return made
 
 
@@ -128,7 +128,7 @@ def add_goal(
         agent=work.scope.agent,
         conversation=work.scope.conversation,
     )
-    work.apply(Put(goal))
+    work.apply(Put(goal), *_logged(work, "add_goal", goal))
     return goal
 
 
@@ -149,7 +149,8 @@ def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> 
                 left = tuple(blocker for blocker in other.blocked_by if blocker != id)
                 freed = replace(other, blocked_by=left, status=other.status if left else GoalStatus.ACTIVE)
                 changes += [Expect("goal", other.id, other), Put(freed)]
-    work.apply(*changes)
+    logged = work.log("complete_goal", f"goal {id}", kind="goal", details={"status": str(wanted)})
+    work.apply(*changes, *logged)
     return goal
 
 
@@ -191,7 +192,7 @@ def update_profile(
     )
     for part in (new.preferences, new.style, {"expertise": list(new.expertise)}):
         check_metadata(part, work.settings)
-    work.apply(Expect("profile", "profile", stored), Put(new))
+    work.apply(Expect("profile", "profile", stored), Put(new), *_logged(work, "update_profile", new))
     return new
 
 
@@ -210,11 +211,13 @@ def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSett
     old = stored or user_settings(work)
     new = replace(old, values=_merged(old.values, values), updated_at=work.clock.now())
     check_metadata(new.values, work.settings)
-    work.apply(
-        Expect("settings", "settings", stored), Put(new), *work.log("set", "settings", kind="settings")
-    )
+    work.apply(Expect("settings", "settings", stored), Put(new), *_logged(work, "update_settings", new))
     work.policies.forget(work.scope.user)
     return new
+
+
+def _logged(work: Workspace, operation: str, record: Record) -> tuple[Log, ...]:
+    return work.log(operation, f"{record.kind} {record.id}", kind=record.kind)
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:

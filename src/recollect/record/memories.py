@@ -20,7 +20,7 @@ from recollect.limits import (
     check_time,
     shown,
 )
-from recollect.model.changes import Append, Change, Chunk, Expect, Put, Revise
+from recollect.model.changes import Append, Change, Chunk, Expect, Log, Put, Revise
 from recollect.model.records import (
     MEMORY_KINDS,
     MEMORY_TYPES,
@@ -69,8 +69,9 @@ def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[Memory
             changes += [Expect("entity", entity.id, None), Put(entity, indexed(work, entity))]
         memories.append(memory)
     texts = indexed_all(work, memories)
-    puts = [Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True)]
-    work.apply(*changes, *puts, *quotas(work, turns=True, memories=True))
+    changes += (Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True))
+    changes += (log for memory in memories for log in _logged(work, "remember", memory))
+    work.apply(*changes, *quotas(work, turns=True, memories=True))
     return memories
 
 
@@ -111,8 +112,13 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
         note,
         Put(memory, indexed(work, memory)),
         Revise(old.kind, old.id, ended),
+        *_logged(work, "correct", memory),
     )
     return memory
+
+
+def _logged(work: Workspace, operation: str, memory: MemoryRecord) -> tuple[Log, ...]:
+    return work.log(operation, f"{memory.kind} {memory.id}", kind=memory.kind)
 
 
 def ended_at(stated: datetime | None, began: datetime, corrected: datetime) -> datetime:
@@ -130,8 +136,9 @@ def pin(work: Workspace, id: str, pinned: bool) -> MemoryRecord:
     if old.pinned and not pinned:  # it lives on from here, whatever has run out meanwhile
         policy = work.retention(memory.channel)
         memory = renewed(mortal(memory, policy, now), policy, now)
-    names = ("pinned", "expires_at", "metadata")
-    work.apply(Expect(old.kind, id, old), Revise(old.kind, id, {n: getattr(memory, n) for n in names}))
+    changed = {name: getattr(memory, name) for name in ("pinned", "expires_at", "metadata")}
+    logged = _logged(work, "pin" if pinned else "unpin", memory)
+    work.apply(Expect(old.kind, id, old), Revise(old.kind, id, changed), *logged)
     return memory
 
 

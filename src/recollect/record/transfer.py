@@ -21,6 +21,7 @@ from recollect.limits import (
 from recollect.model.changes import Change, Expect, Put
 from recollect.model.records import (
     RECORD_TYPES,
+    AuditEntry,
     Closet,
     Conversation,
     Goal,
@@ -64,6 +65,8 @@ def export(work: Workspace) -> Iterator[str]:
         header["secret"] = work.store.secret().hex()
     yield json.dumps(header)
     for kind in RECORD_TYPES:
+        if kind is AuditEntry:  # tells what was done here, and a file could tell anything
+            continue
         for record in work.store.find(kind):
             yield line_of(record)
 
@@ -111,7 +114,8 @@ def _take(work: Workspace, given: Sequence[Record]) -> list[Record]:
         touched = {r.id for r in (*grown, *new) if isinstance(r, Conversation)}
         touched |= {r.conversation for r in new if isinstance(r, Turn)}
         expected = [Expect("conversation", id, stored.get(id)) for id in sorted(touched)]
-        work.apply(*expected, *old, *_puts(work, [*grown, *new]))
+        logged = work.log("import", "records", count=len(new))
+        work.apply(*expected, *old, *_puts(work, [*grown, *new]), *logged)
     return new
 
 
@@ -216,7 +220,10 @@ def _distinct(numbered: Sequence[tuple[int, Record]]) -> list[Record]:
 
 
 def _forgotten(work: Workspace, tombstones: set[str], record: Record) -> bool:
-    """Whether this memory, or the note of one, was forgotten here: an old export does not bring it back."""
+    """Whether this memory, or the note of one, was forgotten here: an old export does not bring it back.
+    Nor does it bring an audit of its own."""
+    if isinstance(record, AuditEntry):
+        return True
     if not tombstones or not (isinstance(record, MemoryRecord) or _is_note(record)):
         return False
     return tombstone_digest(work.store.secret(), getattr(record, "content", "")) in tombstones

@@ -92,10 +92,17 @@ def record(
         unknown = [draft for draft in drafts if (draft.conversation, draft.index) not in known]
         embedded = {draft.id: draft for draft in _embedded(work, unknown)}
         append = Append(tuple(embedded.get(draft.id, draft) for draft in drafts))
-        turns += work.apply(append, *quotas(work, turns=True)).turns
+        logged = work.log("record", "conversation", kind="turn", conversation=_only(drafts), turns=True)
+        turns += work.apply(append, *quotas(work, turns=True), *logged).turns
         if progress:
             progress(len(turns))
     return turns
+
+
+def _only(drafts: Sequence[TurnDraft]) -> str | None:
+    """The conversation that all of them are in."""
+    found = {draft.conversation for draft in drafts}
+    return found.pop() if len(found) == 1 else None
 
 
 def _known(work: Workspace, drafts: Sequence[TurnDraft]) -> set[tuple[str, int]]:

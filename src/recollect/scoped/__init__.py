@@ -5,16 +5,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from recollect.auditing import Reads
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_given, check_text, check_time, check_whole, shown
 from recollect.model.recollection import Recollection
 from recollect.model.records import (
     BY_KIND,
     RECORD_TYPES,
+    AuditEntry,
     Conversation,
     MemoryRecord,
     Record,
     Summary,
+    Tombstone,
     ToolInvocation,
     Turn,
 )
@@ -23,6 +26,7 @@ from recollect.record import ledger, memories, transfer, turns
 from recollect.record.spending import Spending, spending
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
+from recollect.scoped.audit import AuditVerbs
 from recollect.scoped.knowledge import KnowledgeVerbs
 from recollect.scoped.person import PersonVerbs
 from recollect.scoped.working import WorkingMemory
@@ -35,13 +39,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from recollect.recall.question import Question
+
     Vector = NDArray[np.float32] | Sequence[float]
 
 KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
 """What can be read back."""
 
 
-class ScopedMemory(KnowledgeVerbs, PersonVerbs):
+class ScopedMemory(KnowledgeVerbs, PersonVerbs, AuditVerbs):
     """One user's memory, seen from a channel, an agent and a conversation."""
 
     def __init__(
@@ -49,10 +55,12 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         work: Workspace,
         after_recall: Callable[[str, Recollection], None],
         after_forget: Callable[[], None],
+        reads: Reads,
     ) -> None:
         self._work = work
         self._after_recall = after_recall
         self._after_forget = after_forget
+        self._reads = reads
 
     @property
     def scope(self) -> Scope:
@@ -193,7 +201,6 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         content): the question is understood by them, and none is recalled. `techniques` switches some on
         or off. `include` brings along `goals`, `profile` or `related`; `explain` what was left out.
         """
-        from recollect.recall import pipeline  # its rules take a while to compile
         from recollect.recall.question import Question
 
         question = Question(
@@ -217,17 +224,25 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
             explain=explain,
             vector=vector,
         )
-        found = pipeline.recall(self._work, question)
+        return self._recalled(question)
+
+    def _recalled(self, question: "Question") -> Recollection:
+        from recollect.recall import pipeline  # its rules take a while to compile
+
+        with self._reading("recall", "memories") as reading:
+            found = reading.recalled(pipeline.recall(self._work, question))
         self._after_recall(self.scope.user, found)
         return found
 
     def get(self, id: str) -> Record:
         """The record with this id, of any kind; `NotFound` when this user has none."""
         check_given("id", id)
-        for kind in RECORD_TYPES:
-            if kind.kind in KINDS and (found := self._work.store.get(kind, [id])):
-                return found[0]
-        raise NotFound(f"There is nothing with the id {id!r}.")
+        with self._reading("get", "record") as reading:
+            for kind in RECORD_TYPES:
+                if kind.kind in KINDS and (found := self._work.store.get(kind, [id])):
+                    reading.found(found)
+                    return found[0]
+            raise NotFound(f"There is nothing with the id {id!r}.")
 
     def list(
         self,
@@ -245,30 +260,40 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         check_whole("limit", limit)
         check_text("after", after)
         check_flag("oldest_first", oldest_first)
-        found = self._work.store.find(
-            BY_KIND[kind],
-            {name: check_time(name, v) if isinstance(v, datetime) else v for name, v in where.items()},
-            order="first_seen" if kind == "entity" else "id",
-            descending=not oldest_first,
-            after=after,
-            limit=limit,
-        )
-        return [*found]
+        with self._reading("list", kind) as reading:
+            found = self._work.store.find(
+                BY_KIND[kind],
+                {name: check_time(name, v) if isinstance(v, datetime) else v for name, v in where.items()},
+                order="first_seen" if kind == "entity" else "id",
+                descending=not oldest_first,
+                after=after,
+                limit=limit,
+            )
+            records = [*found]
+            reading.found(records, where=where)
+        return records
 
     def conversation(self, id: str) -> builtins.list[Turn]:
         """The turns of a conversation, in order."""
         check_given("conversation", id)
-        return [*self._work.store.find(Turn, {"conversation": id}, order="index")]
+        with self._reading("conversation", "turn") as reading:
+            turns = [*self._work.store.find(Turn, {"conversation": id}, order="index")]
+            reading.found(turns, conversation=id)
+        return turns
 
     def summaries(self, conversation: str) -> builtins.list[Summary]:
         """What was done in a conversation, invocation by invocation, in order."""
         check_given("conversation", conversation)
-        return [*self._work.store.find(Summary, {"conversation": conversation})]
+        with self._reading("summaries", "summary") as reading:
+            found = [*self._work.store.find(Summary, {"conversation": conversation})]
+            reading.found(found, conversation=conversation)
+        return found
 
     def counts(self) -> dict[str, int]:
-        """How many records of each kind there are."""
-        every = {kind.kind: self._work.store.count(kind) for kind in RECORD_TYPES}
-        return {kind: count for kind, count in every.items() if count and kind in KINDS}
+        """How many records of each kind there are; the audit is not among them."""
+        kinds = [kind for kind in RECORD_TYPES if kind not in (AuditEntry, Tombstone)]
+        every = {kind.kind: self._work.store.count(kind) for kind in kinds}
+        return {kind: count for kind, count in every.items() if count}
 
     # Leaving
 
@@ -281,28 +306,37 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         agent: str | None = None,
         everything: bool = False,
         with_sources: bool = False,
+        dry_run: bool = False,
     ) -> Forgotten:
         """Erase one record, a conversation, a channel, an agent's or everything, with all that was
-        derived from it alone. `with_sources` erases the turns behind a memory too."""
+        derived from it alone. `with_sources` erases the turns behind a memory too; `dry_run` erases
+        nothing and tells what would go."""
+        check_flag("dry_run", dry_run)
         erase.check_one_target(
             id=id, conversation=conversation, channel=channel, agent=agent, everything=everything
         )
         gone = Forgotten()
         if everything:
-            gone = erase.forget_user(self._work)
+            gone = erase.forget_user(self._work, dry_run=dry_run)
         elif id:
-            gone = erase.forget_one(self._work, id, with_sources=with_sources)
+            gone = erase.forget_one(self._work, id, with_sources=with_sources, dry_run=dry_run)
         for field, value in (("conversation", conversation), ("channel", channel), ("agent", agent)):
             if value:
-                gone = erase.forget_where(self._work, field, value)
+                gone = erase.forget_where(self._work, field, value, dry_run=dry_run)
+        if dry_run:
+            return gone
         if id is None and (held := self._work.working) is not None:  # an agent's is not told apart: all goes
             held.erase(self.scope.user, channel=channel, conversation=conversation)
         self._after_forget()
         return gone
 
     def export(self) -> Iterator[str]:
-        """The whole memory as JSON Lines; `import_` takes it back in."""
-        return transfer.export(self._work)
+        """The whole memory as JSON Lines; `import_` takes it back in. What was done with it stays here."""
+        with self._reading("export", "records") as reading:
+            for line in transfer.export(self._work):
+                yield line
+                reading.count += 1
+            reading.count -= 1  # the header
 
     def import_(self, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
         """Take in what `export` wrote. Doing it twice changes nothing."""
@@ -312,7 +346,10 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         """Conversations, by name."""
         check_whole("limit", limit)
         check_text("after", after)
-        return [*self._work.store.find(Conversation, limit=limit, after=after)]
+        with self._reading("list", "conversation") as reading:
+            found = [*self._work.store.find(Conversation, limit=limit, after=after)]
+            reading.found(found)
+        return found
 
     def spending(self, since: date | None = None) -> builtins.list[Spending]:
         """What models were asked for this user, by day (UTC), source and model, with its cost by

@@ -9,13 +9,12 @@ from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event
 from recollect.model.records import Entity, MemoryRecord
 from recollect.recall.timeline import timeline
+from recollect.scoped.audit import ReadingVerbs
 from recollect.tend.erase import Forgotten
 from recollect.tend.promote import promote
-from recollect.workspace import Workspace
 
 
-class KnowledgeVerbs:
-    _work: Workspace
+class KnowledgeVerbs(ReadingVerbs):
     _after_forget: Callable[[], None]
 
     def mine(
@@ -62,7 +61,10 @@ class KnowledgeVerbs:
     ) -> builtins.list[Event]:
         """What was said, learnt, corrected and ended, oldest first; with `entity`, a name or alias, only
         what is about it; with `as_of` only what held then."""
-        return timeline(self._work, entity, since, until, limit, as_of)
+        with self._reading("timeline", "events") as reading:
+            events = timeline(self._work, entity, since, until, limit, as_of)
+            reading.told([(event.kind, event.id, None) for event in events], entity=entity)
+        return events
 
     def palace(
         self,
@@ -76,10 +78,16 @@ class KnowledgeVerbs:
         """The wings of the palace; the rooms of a wing, the closets of a room, the drawers of a closet."""
         from recollect.recall.palace import palace
 
-        return palace(self._work, wing, room, closet, limit=limit, after=after)
+        with self._reading("palace", "places") as reading:
+            places = palace(self._work, wing, room, closet, limit=limit, after=after)
+            reading.count = len(places)
+        return places
 
     def drawer(self, pointer: str) -> Drawer:
         """What a pointer such as `§ W-042/R-11/D-007` cites: the turn, its tags, what was derived from it."""
         from recollect.recall.palace import resolve
 
-        return resolve(self._work, pointer)
+        with self._reading("drawer", "turn") as reading:
+            drawer = resolve(self._work, pointer)
+            reading.found([drawer.turn, *drawer.derived], pointer=pointer)
+        return drawer

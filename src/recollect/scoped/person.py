@@ -9,12 +9,10 @@ from recollect.model.records import Goal, Profile, UserSettings
 from recollect.model.retention import Retention
 from recollect.record import ledger
 from recollect.record.retention import origins, set_retention
-from recollect.workspace import Workspace
+from recollect.scoped.audit import ReadingVerbs
 
 
-class PersonVerbs:
-    _work: Workspace
-
+class PersonVerbs(ReadingVerbs):
     def add_goal(
         self,
         description: str,
@@ -30,8 +28,10 @@ class PersonVerbs:
     def goals(self, status: str | None = "active") -> builtins.list[Goal]:
         """Goals with this status (None: all), the most pressing first."""
         where = {} if status is None else {"status": ledger.goal_status(status)}
-        found = self._work.store.find(Goal, where)
-        return sorted(found, key=lambda goal: (-goal.priority, goal.id))
+        with self._reading("goals", "goal") as reading:
+            found = sorted(self._work.store.find(Goal, where), key=lambda goal: (-goal.priority, goal.id))
+            reading.found(found)
+        return found
 
     def complete_goal(self, id: str, status: str = "completed", result: str | None = None) -> Goal:
         """Close a goal with its result, or set another status. Goals that only it blocked become active."""
@@ -39,7 +39,10 @@ class PersonVerbs:
 
     def profile(self) -> Profile:
         """What is known of the user as a person."""
-        return ledger.profile(self._work)
+        with self._reading("profile", "profile") as reading:
+            profile = ledger.profile(self._work)
+            reading.found([profile])
+        return profile
 
     def update_profile(
         self,

@@ -1,12 +1,13 @@
 """Forgetting: what goes, what stays with fewer sources, and what comes back into force."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
-from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise
+from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise, Unname
 from recollect.model.records import (
     MEMORY_TYPES,
     RAN_OUT,
@@ -24,10 +25,12 @@ from recollect.model.records import (
     Tombstone,
     ToolInvocation,
     Turn,
+    UserSettings,
 )
 from recollect.model.shapes import shapes
 from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
+from recollect.record.retention import SETTING
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.idle import with_older
 from recollect.tend.reopen import reopen
@@ -51,14 +54,22 @@ class Forgotten:
         return sum(self.counts.values())
 
 
-def forget_user(work: Workspace) -> Forgotten:
+def forget_user(work: Workspace, *, dry_run: bool = False) -> Forgotten:
     """Everything there is of the user, the audit too; a receipt that names nobody stays."""
+    if dry_run:
+        found = {kind.kind: work.store.count(kind) for kind in RECORD_TYPES}
+        return Forgotten(_stored(found))
     receipt = Receipt(work.new_id(), work.clock.now(), "user", {})
-    return Forgotten(work.store.erase(receipt), receipt.id)
+    return Forgotten(_stored(work.store.erase(receipt)), receipt.id)
+
+
+def _stored(counts: Mapping[str, int]) -> dict[str, int]:
+    """What was stored, without what tells of it."""
+    return {kind: count for kind, count in counts.items() if count and kind not in _KEPT}
 
 
 @rereading
-def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
+def forget_one(work: Workspace, id: str, *, with_sources: bool, dry_run: bool = False) -> Forgotten:
     """One record of any kind. A memory leaves a tombstone; the notes behind it go with it, its turns
     only when asked for. With a closet go the turns in it."""
     check_flag("with_sources", with_sources)
@@ -76,11 +87,11 @@ def forget_one(work: Workspace, id: str, *, with_sources: bool) -> Forgotten:
             doomed = [*turns_in(work, target)]
         case _:
             pass
-    return _erase(work, doomed, f"{target.kind} {id}", beside)
+    return _erase(work, doomed, f"{target.kind} {id}", beside, dry_run=dry_run)
 
 
 @rereading
-def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
+def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = False) -> Forgotten:
     """Everything of a conversation, a channel or an agent, and all that was derived from it alone."""
     doomed: list[Record] = []
     for kind in RECORD_TYPES:
@@ -94,9 +105,21 @@ def forget_where(work: Workspace, field: str, value: str) -> Forgotten:
     kept = {change.id for change in relabelled}
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
-    if field == "conversation":  # what was told of mining it
-        doomed += work.store.find(AuditEntry, {"conversation": value, "operation": "mine"})
-    return _erase(work, doomed, field, relabelled, watched, [*work.store.find(Closet, {field: value})])
+    labelled = [*work.store.find(Closet, {field: value})]
+    beside = [Unname(field, (value,)), *relabelled, *(_unset(work, value) if field == "channel" else ())]
+    return _erase(work, doomed, field, beside, watched, labelled, dry_run=dry_run)
+
+
+def _unset(work: Workspace, channel: str) -> list[Change]:
+    """What the user had set for a channel names it, and goes with it."""
+    for stored in work.store.get(UserSettings, [UserSettings.kind]):
+        differ: Mapping[str, Any] = stored.values.get(SETTING, {})
+        if channel in differ:
+            kept = {name: value for name, value in differ.items() if name != channel}
+            left = {name: value for name, value in stored.values.items() if name != SETTING or kept}
+            new = replace(stored, values={**left, SETTING: kept} if kept else left)
+            return [Expect(stored.kind, stored.id, stored), Put(new)]
+    return []
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
@@ -172,18 +195,23 @@ def _erase(
     beside: Sequence[Change],
     watched: Sequence[Conversation] = (),
     labelled: Sequence[Closet] = (),
+    *,
+    dry_run: bool,
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
-    if not everything:
-        return Forgotten()
+    counts = dict(Counter(record.kind for record in everything.values()))
+    if dry_run or not everything:
+        return Forgotten(counts)
     changes = _erasing(work, everything, watched, labelled)
-    receipt = AuditEntry(
-        id=work.new_id(), operation="forget", subject=subject, at=work.clock.now(), count=len(everything)
+    receipt = AuditEntry(  # names no place, for it may be the one that is forgotten
+        id=work.new_id(),
+        operation="forget",
+        subject=subject,
+        at=work.clock.now(),
+        count=len(everything),
+        details={"kinds": counts},
     )
     work.apply(*changes, *beside, Log(receipt))
-    counts: dict[str, int] = {}
-    for record in everything.values():
-        counts[record.kind] = counts.get(record.kind, 0) + 1
     return Forgotten(counts, receipt.id)
 
 
@@ -203,6 +231,8 @@ def _erasing(
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
+    if talks := tuple(id for id, record in everything.items() if isinstance(record, Conversation)):
+        changes.append(Unname("conversation", talks))
     return changes
 
 

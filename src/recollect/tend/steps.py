@@ -135,11 +135,11 @@ def _grouped(changes: list[Change]) -> list[Change]:
 
 
 def _erase(work: Workspace, steps: list[Step]) -> None:
-    logged = [entry for step in steps for entry in _logged(work, step)]
+    logged = [entry for step in steps for entry in _logged(work, step, always=True)]
     erase_all(work, [step.record for step in steps], logged)
 
 
-def _logged(work: Workspace, step: Step) -> Iterable[Any]:
+def _logged(work: Workspace, step: Step, *, always: bool = False) -> Iterable[Change]:
     subject = f"{step.record.kind} {step.record.id}"
     details = {"why": step.why, **step.details}
-    return work.log(step.action, subject, kind=step.record.kind, details=details)
+    return work.log(step.action, subject, kind=step.record.kind, details=details, always=always)

@@ -8,7 +8,6 @@ from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
     NEVER,
-    AuditEntry,
     Closet,
     Conversation,
     Entity,
@@ -53,22 +52,9 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}
-    changes += [Revise("conversation", id, held), Put(_event(work, id, len(gone)))]
-    work.apply(*changes)
+    receipt = work.log("unmine", "conversation", count=len(gone), conversation=id, always=True)
+    work.apply(*changes, Revise("conversation", id, held), *receipt)
     counts: dict[str, int] = {}
     for record in (*gone.values(), *closets):
         counts[record.kind] = counts.get(record.kind, 0) + 1
-    return Forgotten(counts)
-
-
-def _event(work: Workspace, conversation: str, count: int) -> AuditEntry:
-    return AuditEntry(
-        id=work.new_id(),
-        operation="mine",
-        subject="undone",
-        at=work.clock.now(),
-        count=count,
-        channel=work.scope.channel,
-        agent=work.scope.agent,
-        conversation=conversation,
-    )
+    return Forgotten(counts, receipt[0].entry.id)

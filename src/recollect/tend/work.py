@@ -6,7 +6,7 @@ whole; a chore (`tend/chores.py`) is done for one user at a time, by whoever has
 
 import logging
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, timedelta
 from time import perf_counter
 
 from recollect.errors import RecollectError
@@ -73,8 +73,10 @@ def maintain(tender: Tender, hold: Hold) -> Done:
 
 
 def shorten_audit(tender: Tender, hold: Hold) -> Done:
-    """Let go of the audit of days that are long past."""
-    return tender.store.drop_audit(tender.clock.now() - timedelta(days=tender.settings.audit_days)), None
+    """Let go of the audit of days that are long past. Only whole days go, so there is something to do once a
+    day."""
+    today = tender.clock.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return tender.store.drop_audit(today - timedelta(days=tender.settings.audit_days)), None
 
 
 BEFORE: dict[str, Job] = {"text": refresh_text, "embed": tend_vectors, "drop": drop_vectors}

@@ -16,6 +16,7 @@ Nothing here sleeps or looks at the machine's clock. For failures that show thei
 imported below to `pytest.register_assert_rewrite` in a conftest.
 """
 
+from recollect.testing.store_audit import AuditContract
 from recollect.testing.store_bad_input import BadInputContract
 from recollect.testing.store_concurrency import ConcurrencyContract
 from recollect.testing.store_copying import CopyingContract
@@ -53,5 +54,6 @@ class StoreContract(
     SpendingContract,
     TendingContract,
     CountingContract,
+    AuditContract,
 ):
     """All of it."""

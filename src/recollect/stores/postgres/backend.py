@@ -151,8 +151,8 @@ class PostgresBackend:
         return self._sessions.apart(lambda connection: upkeep.scrub(connection, partition))
 
     def maintain(self) -> int:
-        for statement in objects.audit_days(self._options.clock.now()):
-            self._sessions.apart(lambda connection, s=statement: connection.exec_driver_sql(s))
+        now = self._options.clock.now()
+        self._sessions.apart(lambda connection: upkeep.make_audit_days(connection, now))
         if self._searcher is not None:  # sealed vectors cannot be indexed
             return 0
         over = self._options.index_over

@@ -199,6 +199,9 @@ def _audit_day(day: date) -> str:
     return f"""
         DO $$ BEGIN
             IF to_regclass('{name}') IS NULL THEN
+                LOCK TABLE audit IN SHARE UPDATE EXCLUSIVE MODE;  -- one at a time
+            END IF;
+            IF to_regclass('{name}') IS NULL THEN
                 CREATE TABLE {name} (LIKE audit INCLUDING ALL);
                 {_unmeasured("audit", name)};
                 WITH moved AS (

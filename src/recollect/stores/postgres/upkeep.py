@@ -1,7 +1,8 @@
 """What is done to the database now and then, with the rights of its owner: bytes of what was erased,
 partitions for the days to come, indexes for very large users, soundness."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import monotonic, sleep
 
@@ -16,6 +17,9 @@ from recollect.stores.sql import schema
 
 SCRUB_PATIENCE = 2.0
 """Seconds that a scrub waits for others before it gives way."""
+
+AUDIT_PATIENCE = 0.5
+"""Seconds that making and dropping days of the audit waits for others; who writes waits as long."""
 
 _UNPARTITIONED = ("users",)
 _AUDIT_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit'::regclass"
@@ -85,16 +89,37 @@ def _nobody_sees_the_old(connection: Connection) -> bool:
 
 def drop_audit(connection: Connection, before: datetime) -> int:
     """Drop the audit of whole days before this one; how many days, and entries of days that have no partition
-    of their own, such as imported ones."""
+    of their own, such as imported ones. Gives way to whoever is reading it: all who come after would wait
+    for them too."""
     run = connection.exec_driver_sql
-    unhurried(connection)
-    run(f"SET lock_timeout = '{SCRUB_PATIENCE}s'")
     day = before.astimezone(UTC).date()
     parts = [name for (name,) in run(_AUDIT_PARTITIONS) if objects.AUDIT_DAY.fullmatch(name)]
-    old = [name for name in parts if name < objects.audit_name(day)]
-    for name in old:
-        run(f"DROP TABLE {name}")
-    return len(old) + run(f"DELETE FROM audit_other WHERE at < {objects.day_start(day)}").rowcount
+    done = 0
+    with _patient(connection, AUDIT_PATIENCE):
+        for name in sorted(name for name in parts if name < objects.audit_name(day)):
+            run(f"DROP TABLE IF EXISTS {name}")
+            done += 1
+        done += run(f"DELETE FROM audit_other WHERE at < {objects.day_start(day)}").rowcount
+    return done
+
+
+def make_audit_days(connection: Connection, now: datetime) -> None:
+    """Partitions for the days to come; those that somebody is in the way of are made another time."""
+    with _patient(connection, AUDIT_PATIENCE):
+        for statement in objects.audit_days(now):
+            connection.exec_driver_sql(statement)
+
+
+@contextmanager
+def _patient(connection: Connection, seconds: float) -> Generator[None]:
+    """Wait for others only so long, and then leave it."""
+    unhurried(connection)
+    connection.exec_driver_sql(f"SET lock_timeout = '{seconds}s'")
+    try:
+        yield
+    except OperationalError as error:
+        if not isinstance(error.orig, LockNotAvailable):
+            raise
 
 
 def large_index(number: int, space: int) -> str:

@@ -174,6 +174,13 @@ class UserRows:
         chosen = _among(statement, column, self._server)
         return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
 
+    def update_in(
+        self, statement: Update, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
+    ) -> int:
+        """Run an update that is built once where the column has one of many values."""
+        chosen = _among(statement, column, self._server)
+        return sum(self.run(chosen, **group, **parameters).rowcount for group in self._lists(values))
+
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
         chosen = _among(own_delete(table), column, self._server)
         return sum(self.run(chosen, **group).rowcount for group in self._lists(values))

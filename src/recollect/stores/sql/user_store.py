@@ -20,6 +20,7 @@ from recollect.model.space import Space
 from recollect.ports.store import Applied, FeedEntry, Spent, Unembedded, Usage, UserView
 from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
+from recollect.stores.sql.auditing import AuditedUser
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
@@ -64,7 +65,7 @@ _TELL = (
 )
 
 
-class SqlUserStore(TendedUser):
+class SqlUserStore(TendedUser, AuditedUser):
     """One user's memory. Implements `ports.store.UserStore`."""
 
     def __init__(self, backend: Backend, user: str) -> None:

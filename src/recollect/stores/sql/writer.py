@@ -3,7 +3,7 @@
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from recollect.model.changes import (
     Renew,
     Revise,
     TurnDraft,
+    Unname,
     Within,
 )
 from recollect.model.records import BY_KIND, SEARCHABLE, AuditEntry, Conversation, MemoryRecord, Record, Turn
@@ -30,6 +31,7 @@ from recollect.model.space import Space
 from recollect.ports.store import Applied
 from recollect.stores.sql import schema
 from recollect.stores.sql.appending import archived, grown, placed, unchanged
+from recollect.stores.sql.auditing import empty_payloads, unname
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import (
     check_id,
@@ -57,7 +59,6 @@ _SAVE = (
     .values({name: bindparam(f"new_{name}") for name in _CHANGING})
 )
 _RENEW = own_update(schema.usage).where(schema.usage.c.id == bindparam("which")).values(since_renewal=0)
-_EMPTY_PAYLOADS = own_update(schema.audit).where(schema.audit.c.payload.is_not(None)).values(payload=None)
 _SETTLE = own_update(schema.users).values(
     {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
 )
@@ -73,7 +74,6 @@ def apply(
     writer = _Writer(backend, rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
     expect_held(rows, {change.holder for change in changes if isinstance(change, Held)})
     limits = [change for change in changes if isinstance(change, Within)]
-    writer.log([change.entry for change in changes if isinstance(change, Log)])
     for change in _joined(changes):
         match change:
             case Append():
@@ -86,9 +86,14 @@ def apply(
                 expect_only(rows, change)
             case Renew():
                 writer.renew(change.ids)
+            case Unname():
+                unname(rows, seq, change.field, change.names)
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
+    if any(isinstance(change, Remove) and change.kind != AuditEntry.kind for change in changes):
+        empty_payloads(rows, seq)
+    writer.log([change for change in changes if isinstance(change, Log)])
     writer.indexer.flush()
     writer.sizes.settle(limits)
     rows.run_prepared(
@@ -109,9 +114,12 @@ class _Run:
     expects: list[Expect]
 
 
-def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | Renew | _Run]:
+_Step = Append | Revise | Remove | ExpectOnly | Renew | Unname | _Run
+
+
+def _joined(changes: Sequence[Change]) -> list[_Step]:
     """Neighbours that become one statement, joined."""
-    joined: list[Append | Revise | Remove | ExpectOnly | Renew | _Run] = []
+    joined: list[_Step] = []
     steps = [change for change in changes if not isinstance(change, Log | Within | Held)]
     for _, neighbours in groupby(steps, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
@@ -121,7 +129,7 @@ def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | Expect
                     run.puts.append(change)
                 case Expect():
                     run.expects.append(change)
-                case Append() | Revise() | Remove() | ExpectOnly() | Renew():
+                case Append() | Revise() | Remove() | ExpectOnly() | Renew() | Unname():
                     joined.append(change)
         if run.puts or run.expects:
             joined.append(run)
@@ -310,7 +318,6 @@ class _Writer:
         if change.kind in SEARCHABLE:
             self.indexer.remove(ids)
             self._rows.delete_in(schema.usage, schema.usage.c.id, ids)
-            self._empty_payloads()
         self.sizes.remove(table, ids)
         self._rows.delete_in(table, table.c.id, ids)
         if kind is not Conversation:  # its id is a name, which something else may have as its id
@@ -326,12 +333,13 @@ class _Writer:
         for id in ids:
             self._rows.run(_RENEW, which=id)
 
-    def log(self, entries: Sequence[AuditEntry]) -> None:
+    def log(self, logs: Sequence[Log]) -> None:
+        entries = [
+            replace(log.entry, count=self.created) if log.turns else log.entry
+            for log in logs
+            if self.created or not log.turns
+        ]
         self._insert(AuditEntry, entries)
-
-    def _empty_payloads(self) -> None:
-        """What was asked and answered may repeat what is erased."""
-        self._rows.run(_EMPTY_PAYLOADS)
 
     def _known(self, kind: type[Record], ids: Sequence[str]) -> list[str]:
         """Those of the ids that are stored as this kind."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from sqlalchemy import URL, Connection, Engine, Select, create_engine, delete, event
+from sqlalchemy import URL, Connection, Engine, Select, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 
 from recollect.errors import (
@@ -22,7 +22,7 @@ from recollect.errors import (
 )
 from recollect.keys import Key
 from recollect.model.search import Candidate, Search
-from recollect.stores.sql import migrate, schema
+from recollect.stores.sql import migrate
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.in_process import Searcher
@@ -66,6 +66,14 @@ _PRAGMAS = (
 def open_store(path: Path, *, cache_bytes: int, key: Key | None = None) -> SqlStore:
     """The store in this file; the file and its schema are made when missing. With a key it is encrypted."""
     return SqlStore(SqliteBackend(path, cache_bytes, key))
+
+
+AUDIT_BATCH = 5000
+_OLD = text(
+    "DELETE FROM audit WHERE rowid IN (SELECT a.rowid FROM users u JOIN audit a "
+    f"ON a.user_id = u.user_id AND a.at < :before LIMIT {AUDIT_BATCH})"
+)
+"""User by user, for there is an index for that; some at a time, so that others can write meanwhile."""
 
 
 class SqliteBackend:
@@ -143,8 +151,10 @@ class SqliteBackend:
         return 0
 
     def drop_audit(self, before: datetime) -> int:
-        old = delete(schema.audit).where(schema.audit.c.at < encode_time(before))
-        return self.write(lambda connection: connection.execute(old).rowcount)
+        done, given = 0, {"before": encode_time(before)}
+        while went := self.write(lambda connection: connection.execute(_OLD, given).rowcount):
+            done += went
+        return done
 
     def stats(self) -> dict[str, Any]:
         files = [self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))]

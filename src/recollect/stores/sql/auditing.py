@@ -1,0 +1,107 @@
+"""The audit in a SQL store: noting what was read, and taking out what was forgotten."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from sqlalchemy import Connection, bindparam
+
+from recollect.model.records import AuditEntry
+from recollect.model.scope import FORGOTTEN
+from recollect.ports.tending import Moment
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend, only_reads
+from recollect.stores.sql.codec import decode_text, encode_fields, to_columns
+from recollect.stores.sql.rows import UserRows, own_select, own_update
+
+_AUDIT = schema.audit
+_EMPTY = (
+    own_update(_AUDIT).where(_AUDIT.c.payload.is_not(None)).values(payload=None, seq=bindparam("new_seq"))
+)
+_DETAILS = own_select(_AUDIT, _AUDIT.c.id, _AUDIT.c.details).where(_AUDIT.c.details != "{}")
+_ERASED = own_select(schema.deletions, schema.deletions.c.seq).where(
+    schema.deletions.c.seq > bindparam("since")
+)
+_FORGOTTEN = own_select(_AUDIT, _AUDIT.c.id).where(
+    _AUDIT.c.seq > bindparam("since"),
+    _AUDIT.c.operation == "forget",
+    _AUDIT.c.subject.in_(("conversation", "channel", "agent")),
+)
+_NAMELESS: dict[str, str | None] = {"conversation": None, "channel": FORGOTTEN, "agent": None}
+_UNNAME = {
+    field: own_update(_AUDIT).values({field: value, "seq": bindparam("new_seq")})
+    for field, value in _NAMELESS.items()
+}
+
+
+def empty_payloads(rows: UserRows, seq: int) -> None:
+    """What was asked and answered may repeat what is erased."""
+    rows.run(_EMPTY, new_seq=seq)
+
+
+def unname(rows: UserRows, seq: int, field: str, names: Sequence[str]) -> None:
+    """Leave the entries, without these names."""
+    rows.update_in(_UNNAME[field], _AUDIT.c[field], names, new_seq=seq)
+    gone = {*names}
+    for row in rows.all(_DETAILS):
+        known = json.loads(decode_text(row["details"]))
+        left = _without(known, gone)
+        if left != known:
+            entry = rows.update(_AUDIT).where(_AUDIT.c.id == row["id"])
+            rows.run(entry.values(**encode_fields(AuditEntry, {"details": left}), seq=seq))
+
+
+def _without(value: Any, names: set[str]) -> Any:
+    match value:
+        case str():
+            return FORGOTTEN if value in names else value
+        case list():
+            return [_without(part, names) for part in cast("list[Any]", value)]
+        case dict():
+            parts = cast("dict[str, Any]", value)
+            return {_without(name, names): _without(part, names) for name, part in parts.items()}
+        case _:
+            return value
+
+
+class AuditedUser:
+    """The part of a user's store that takes in what was read."""
+
+    _backend: Backend
+    _user: str
+
+    @only_reads
+    def moment(self) -> Moment | None:
+        with self._backend.read(self._user) as connection:
+            return _moment(self._backend, UserRows(connection, self._user), hold=False)
+
+    def note(self, entries: Sequence[AuditEntry], since: Moment) -> None:
+        def work(connection: Connection) -> None:
+            rows = UserRows(connection, self._user)
+            now = _moment(self._backend, rows, hold=True)
+            if now is None or now.number != since.number:
+                return
+            kept = _left(rows, entries, since.seq)
+            seq = [now.seq + 1] * len(kept)
+            rows.insert_columns(_AUDIT, len(kept), to_columns(AuditEntry, kept) | {"seq": seq})
+            rows.run(rows.update(schema.users).values(seq=now.seq + 1))
+
+        self._backend.write(work, self._user)
+
+
+def _moment(backend: Backend, rows: UserRows, *, hold: bool) -> Moment | None:
+    users = rows.select(schema.users, schema.users.c.number, schema.users.c.seq)
+    for row in rows.all(backend.locked(users) if hold else users):
+        return Moment(row["number"], row["seq"])
+    return None
+
+
+def _left(rows: UserRows, entries: Sequence[AuditEntry], since: int) -> list[AuditEntry]:
+    """The entries, without what may have been forgotten while they waited to be written."""
+    kept = [*entries]
+    if rows.all(_ERASED.limit(1), since=since):
+        kept = [replace(entry, payload=None) for entry in kept]
+    if rows.all(_FORGOTTEN.limit(1), since=since):
+        kept = [replace(entry, **_NAMELESS, details={}) for entry in kept]
+    return kept

@@ -1,0 +1,198 @@
+"""Words of a user's own, wherever one can be put, and forgotten: in no table, no index and no file (I5)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from recollect import Memory, ScopedMemory
+from recollect.record.retention import set_retention
+from tests.contract.postgres import Server, emptied, new_database
+
+SECRET = "5e" * 32
+WHERE = {"conversation": "conversation", "channel": "channel", "agent": "agent"}
+NAMES = (
+    *("user", "channel", "agent", "conversation", "turn", "title", "note", "fact", "about", "metadata"),
+    *("correction", "entity", "town", "goal", "result", "toolname", "toolin", "toolout", "toolerror"),
+    *("asked", "summary", "reached", "profile", "setting", "query", "episode", "lesson", "imported"),
+)
+KEPT = {
+    "turn": {*NAMES} - {"turn", "query"},
+    "conversation": {"user", "channel", "agent", "profile", "setting"},
+    "channel": {"user", "agent", "profile", "setting"},
+    "agent": {"user", "channel", "profile", "setting", "entity", "town"},
+    "everything": set[str](),
+}
+"""What is somebody's still, after so much is forgotten."""
+
+
+@dataclass
+class Place:
+    memory: Memory
+    url: str | None
+    folder: Path
+    sealed: bool
+    how: str
+
+    def mark(self, name: str) -> str:
+        """A word that nothing has by chance, and no test before."""
+        return f"Zq{name}{self.how}qz"
+
+    def rows(self) -> str:
+        """Every row of every table, of indexes and statistics."""
+        if self.url:
+            with psycopg.connect(self.url) as connection:
+                connection.execute("ANALYZE")
+                asked = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+                names = [name for (name,) in connection.execute(asked)]
+                found = [connection.execute(f"SELECT * FROM {name}".encode()).fetchall() for name in names]
+                found.append(
+                    connection.execute("SELECT * FROM pg_stats WHERE schemaname = 'public'").fetchall()
+                )
+                return str(found)
+        with self.memory.store._backend.read() as connection:  # type: ignore[attr-defined]
+            run = connection.exec_driver_sql
+            tables = run("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
+            return str([tuple(row) for name in tables for row in run(f'SELECT * FROM "{name}"')])
+
+    def files(self) -> list[bytes]:
+        folder = self.folder
+        if self.url:
+            with psycopg.connect(self.url, autocommit=True) as connection:
+                connection.execute("CHECKPOINT")
+                row = connection.execute(
+                    "SELECT oid::text FROM pg_database WHERE datname = current_database()"
+                )
+                (number,) = row.fetchone() or ("",)
+            folder = folder / "base" / number
+        return [path.read_bytes().lower() for path in folder.iterdir()]
+
+    def left(self) -> set[str]:
+        rows, files = self.rows().lower(), self.files()
+        words = {name: self.mark(name).lower() for name in NAMES}
+        return {
+            n for n, word in words.items() if word in rows or any(word.encode() in file for file in files)
+        }
+
+    def vectors(self, owner: str) -> list[Any]:
+        """The vectors of one record, as the database has them."""
+        asked = "SELECT vector FROM vectors v JOIN chunks c ON c.doc = v.doc AND c.user_id = v.user_id"
+        if self.url:
+            with psycopg.connect(self.url) as connection:
+                found = connection.execute(f"{asked} WHERE c.owner = %s".encode(), (owner,)).fetchall()
+        else:
+            with self.memory.store._backend.read() as connection:  # type: ignore[attr-defined]
+                found = connection.exec_driver_sql(f"{asked} WHERE c.owner = ?", (owner,)).fetchall()
+        return [vector for (vector,) in found]
+
+
+@pytest.fixture(scope="module")
+def server(own_server: Server) -> str:
+    return own_server.address
+
+
+@pytest.fixture(scope="module", params=["", SECRET], ids=["plain", "sealed"])
+def own_database(own_server: Server, request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    """A database, and its key: those of one server take long to make."""
+    key: str = request.param
+    with new_database(own_server.address, f"recollect_erase_{'sealed' if key else 'plain'}") as url:
+        Memory.open(url, key=key, embedder="hashing").close()
+        yield url, key
+
+
+@pytest.fixture(params=KEPT)
+def how(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.mark.parametrize("key", ["", SECRET], ids=["plain", "encrypted"])
+def test_no_word_of_it_is_left_in_a_file(tmp_path: Path, key: str, how: str) -> None:
+    with Memory.open(tmp_path / "memory.db", key=key, embedder="hashing", audit="verbose") as memory:
+        check(Place(memory, None, tmp_path, False, how))
+
+
+@pytest.mark.engine
+def test_no_word_of_it_is_left_in_a_server(
+    own_server: Server, own_database: tuple[str, str], how: str
+) -> None:
+    url, key = own_database
+    emptied(url)
+    with Memory.open(url, key=key, embedder="hashing", audit="verbose") as memory:
+        check(Place(memory, url, own_server.data, bool(key), how))
+
+
+def fill(place: Place) -> ScopedMemory:
+    """Everything that a user can leave somewhere."""
+    memory, mark = place.memory, place.mark
+    for n in range(40):
+        memory.scope("ann").record("user", f"ordinary talk number {n} about tea", conversation="plain")
+    derek = memory.scope(*map(mark, ("user", "channel", "agent", "conversation")))
+    turn = derek.record("user", f"It was {mark('turn')}.", title=mark("title"))
+    derek.record(
+        "user", f"My sister {mark('entity')} lives in {mark('town')}.", metadata={"m": mark("metadata")}
+    )
+    derek.mine()
+    fact = derek.remember(
+        f"{mark('note')} {mark('fact')}", about=[mark("about")], metadata={mark("metadata"): 1}
+    )
+    derek.correct(fact.id, f"{mark('correction')} {mark('fact')}")
+    derek.remember(mark("episode"), kind="episode", goal=mark("episode"), lessons=mark("lesson"))
+    goal = derek.add_goal(mark("goal"))
+    derek.complete_goal(goal.id, result=mark("result"))
+    derek.record_tool(
+        mark("toolname"),
+        {mark("toolin"): mark("toolin")},
+        mark("toolout"),
+        error=mark("toolerror"),
+        turn=turn.id,
+    )
+    derek.record_summary(mark("asked"), mark("summary"), mark("reached"))
+    derek.update_profile(preferences={mark("profile"): mark("profile")}, expertise=[mark("profile")])
+    derek.update_settings(own=mark("setting"))
+    set_retention(derek._work, mark("channel"), {"ttl_days": 30})
+    copy = memory.scope(mark("imported"))
+    copy.import_([*derek.export()])
+    copy.forget(everything=True)
+    derek.recall(f"{mark('query')} {mark('turn')}")
+    derek.list("fact", channel=mark("channel"))
+    derek.conversation(mark("conversation"))
+    memory.tend()
+    derek.recall(f"{mark('query')} again")  # still waits to be written
+    return derek
+
+
+def forget(place: Place, derek: ScopedMemory) -> None:
+    mark, how = place.mark, place.how
+    match how:
+        case "turn":
+            for turn in derek.conversation(mark("conversation")):
+                if mark("turn") in turn.content:  # type: ignore[attr-defined]
+                    derek.forget(turn.id)
+        case "everything":
+            derek.forget(everything=True)
+        case _:
+            derek.forget(**{how: mark(WHERE[how])})
+
+
+def check(place: Place) -> None:
+    derek, mark = fill(place), place.mark
+    place.memory.flush()
+    (turn,) = [t for t in derek.conversation(mark("conversation")) if mark("turn") in t.content]
+    vectors = place.vectors(turn.id)
+    assert vectors
+    if not place.sealed:
+        assert place.left() == {*NAMES} - {"imported"}, "the search finds what is there"
+    forget(place, derek)
+    place.memory.flush()
+    place.memory.tend()
+    assert not place.memory.store.needs_scrub()
+    assert place.left() - KEPT[place.how] == set()
+    rows, files = place.rows(), place.files()
+    for vector in vectors:
+        assert str(vector) not in rows
+        assert not isinstance(vector, bytes) or not any(vector.lower() in file for file in files)
+    assert place.memory.store.check() == []
+    assert place.memory.scope("ann").recall("tea", threshold=2).hits
