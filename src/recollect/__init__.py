@@ -24,6 +24,7 @@ from recollect.errors import (
     WeightsMissing,
 )
 from recollect.memory import Memory
+from recollect.model.goals import GoalState
 from recollect.model.mined import Mined
 from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event, Hit, Recollection
@@ -46,6 +47,7 @@ from recollect.model.records import (
     UserSettings,
 )
 from recollect.model.scope import GLOBAL, Scope
+from recollect.model.tools import ToolStats
 from recollect.record.spending import Spending
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
@@ -73,6 +75,7 @@ __all__ = [
     "Fact",
     "Forgotten",
     "Goal",
+    "GoalState",
     "Hit",
     "Imported",
     "Invalid",
@@ -102,6 +105,7 @@ __all__ = [
     "Summary",
     "TooLarge",
     "ToolInvocation",
+    "ToolStats",
     "Turn",
     "UserSettings",
     "WeightsMissing",

@@ -10,6 +10,7 @@ from recollect.cli import (
     demo,
     doctor,
     encryption,
+    learning,
     memories,
     mining,
     models,
@@ -51,7 +52,7 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _part in (demo, turns, memories, asking, mining, palace, usage, transfer, upkeep, doctor):
+for _part in (demo, turns, memories, asking, mining, learning, palace, usage, transfer, upkeep, doctor):
     app.add_typer(_part.app)
 for _group in (
     person.goals,

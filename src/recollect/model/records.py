@@ -331,6 +331,8 @@ class AuditEntry(Record):
     payload: str | None = None
 
 
+ENDED = "ended"
+"""In the metadata of a conversation: what was said of how it ended, and after which turn."""
 MINED = "mined"
 """Where the metadata of a mined record keeps what it was made of."""
 

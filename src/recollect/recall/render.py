@@ -61,7 +61,8 @@ def _line(hit: Hit) -> str:
     text = hit.content if hit.excerpt == hit.content else f"… {hit.excerpt} …"
     until = f" until {hit.valid_to:%Y-%m-%d}" if hit.valid_to else ""
     cited = f", {_plain(hit.citation)}" if hit.citation else ""
-    return f"- [{hit.at:%Y-%m-%d}{until}, {who}{cited}] {_plain(text)}"
+    went = f", {hit.went}" if hit.went else ""
+    return f"- [{hit.at:%Y-%m-%d}{until}, {who}{went}{cited}] {_plain(text)}"
 
 
 def _plain(text: str) -> str:

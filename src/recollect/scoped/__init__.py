@@ -24,6 +24,7 @@ from recollect.record.spending import Spending, spending
 from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped.knowledge import KnowledgeVerbs
+from recollect.scoped.learning import LearningVerbs
 from recollect.scoped.person import PersonVerbs
 from recollect.tend import erase
 from recollect.tend.erase import Forgotten
@@ -39,7 +40,7 @@ KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
 """What can be read back."""
 
 
-class ScopedMemory(KnowledgeVerbs, PersonVerbs):
+class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs):
     """One user's memory, seen from a channel, an agent and a conversation."""
 
     def __init__(
@@ -135,7 +136,8 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         **fields: Any,
     ) -> MemoryRecord:
         """Save a memory as it is given. `fields` are those of its kind: `valid_from`, `expires_at`,
-        `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`."""
+        `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`,
+        `success` and `tools`."""
         return memories.remember(self._work, [{"content": content, "kind": kind, "about": about, **fields}])[
             0
         ]

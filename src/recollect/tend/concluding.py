@@ -16,6 +16,7 @@ from recollect.mine.pipeline import FRESH, SPOKEN, park, reason_of
 from recollect.mine.versions import SAID
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove, Revise
 from recollect.model.records import (
+    ENDED,
     MINED,
     NEVER,
     Conversation,
@@ -30,7 +31,7 @@ from recollect.model.records import (
 from recollect.record.memories import indexed, tombstone_digest
 from recollect.record.retention import expiry, retention
 from recollect.tend.conclude import TRIES
-from recollect.tend.learnt import CONCLUDED, ENDED, conversation_slot
+from recollect.tend.learnt import CONCLUDED, conversation_slot
 from recollect.workspace import Workspace, rereading
 
 log = logging.getLogger("recollect.tend")

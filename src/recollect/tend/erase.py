@@ -7,6 +7,7 @@ from typing import Any
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
 from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise
+from recollect.model.goals import OPEN
 from recollect.model.records import (
     MEMORY_TYPES,
     RECORD_TYPES,
@@ -203,14 +204,18 @@ def _turns(records: Mapping[str, Record]) -> set[str]:
 
 
 def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
-    """Goals that nothing blocks any more are active again."""
-    if not any(isinstance(record, Goal) for record in gone.values()):
+    """Goals that nothing blocks any more are active again, and parts of what is gone stand for themselves."""
+    ended = [id for id, record in gone.items() if isinstance(record, Goal)]
+    if not ended:
         return []
-    return [
-        Revise("goal", goal.id, {"status": GoalStatus.ACTIVE})
-        for goal in work.store.find(Goal, {"status": GoalStatus.BLOCKED})
-        if goal.id not in gone and goal.blocked_by and gone.keys() >= set(goal.blocked_by)
-    ]
+    parts = [goal for goal in work.store.find(Goal, {"parent": ended}) if goal.id not in gone]
+    changes: list[Change] = [Revise("goal", goal.id, {"parent": None}) for goal in parts]
+    waiting = [id for id in work.store.linking("blocked_by", ended) if id not in gone]
+    for goal in work.store.get(Goal, waiting):
+        left = work.store.get(Goal, [id for id in goal.blocked_by if id not in gone])
+        if goal.status is GoalStatus.BLOCKED and not any(one.status in OPEN for one in left):
+            changes.append(Revise("goal", goal.id, {"status": GoalStatus.ACTIVE}))
+    return changes
 
 
 def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:

@@ -30,8 +30,6 @@ MOST_COUNTED = 200
 GAP = "…"
 CONCLUDED = "concluded"
 """In the metadata of what was made of a conversation as a whole: up to which turn."""
-ENDED = "ended"
-"""In the metadata of a conversation: what was said of how it ended, and after which turn."""
 
 
 def conversation_slot(secret: bytes, conversation: str) -> str:
