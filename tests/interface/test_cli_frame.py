@@ -110,7 +110,8 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 COMMANDS = sorted(commands(ROOT))
 EXPECTED = (
     "demo record remember recall list show forget correct pin timeline usage export import copy tend worker "
-    "rebuild models db doctor bench goals profile conversations stats palace mine unmine entity"
+    "rebuild models db doctor bench goals profile conversations stats palace mine unmine entity "
+    "end procedures episodes tools"
 )
 
 

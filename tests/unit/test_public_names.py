@@ -34,11 +34,13 @@ PUBLIC = [
     "Drawer",
     "Event",
     "Forgotten",
+    "GoalState",
     "Hit",
     "Imported",
     "Mined",
     "Place",
     "Recollection",
+    "ToolStats",
     # errors
     "Conflict",
     "EmbedderError",

@@ -30,15 +30,10 @@ ALL = "all"
 
 def _tell_goals(found: Sequence[Goal]) -> None:
     now = datetime.now(UTC)
+    late = ("overdue since " if is_overdue(goal, now) else "" for goal in found)
     labels = (
-        (
-            g.id,
-            str(g.status),
-            f"priority {g.priority}",
-            output.local(g.deadline),
-            "overdue" if is_overdue(g, now) else "",
-        )
-        for g in found
+        (goal.id, str(goal.status), f"priority {goal.priority}", f"{since}{output.local(goal.deadline)}")
+        for goal, since in zip(found, late, strict=True)
     )
     output.cards(zip(labels, (goal.description for goal in found), strict=True))
 

@@ -33,12 +33,21 @@ def plan_conclusions(work: Workspace, mark: Mark) -> Iterator[Step]:
 
 def is_ready(work: Workspace, conversation: Conversation, mining: bool) -> bool:
     """What failed waits; so does what is still to be mined, unless mining keeps failing."""
-    if conversation.mining_after == NEVER:
-        return True
-    if conversation.mining_after is not None and work.clock.now() < conversation.mining_after:
-        return False
-    unmined = mining and conversation.mined_to < conversation.next_index
-    return not unmined or conversation.mining_failures >= TRIES
+    if mining and is_unmined(conversation) and conversation.mining_after != NEVER:
+        return conversation.mining_failures >= TRIES
+    after = conversation.mining_after
+    return after is None or after == NEVER or after <= work.clock.now()
+
+
+def is_unmined(conversation: Conversation) -> bool:
+    return conversation.mined_to < conversation.next_index
+
+
+def is_given_up(conversation: Conversation) -> bool:
+    """Whether nothing is to be made of it: somebody has undone that, or it failed too often. Failures of
+    mining are counted with it."""
+    most = 2 * TRIES if is_unmined(conversation) else TRIES
+    return conversation.mining_after == NEVER or conversation.mining_failures >= most
 
 
 def _concluding(work: Workspace, conversation: Conversation, why: str) -> Callable[[Hold], int]:

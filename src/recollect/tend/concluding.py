@@ -30,7 +30,7 @@ from recollect.model.records import (
 )
 from recollect.record.memories import indexed, tombstone_digest
 from recollect.record.retention import expiry, retention
-from recollect.tend.conclude import TRIES
+from recollect.tend.conclude import is_given_up, is_unmined
 from recollect.tend.learnt import CONCLUDED, conversation_slot
 from recollect.workspace import Workspace, rereading
 
@@ -56,8 +56,7 @@ def try_to_conclude(work: Workspace, conversation: Conversation, why: str) -> in
 def conclude(work: Workspace, conversation: Conversation, why: str) -> bool:
     """Make what is to be made of it, and note how far it was read; False when somebody else did."""
     work = replace(work, scope=replace(work.scope, channel=conversation.channel, agent=conversation.agent))
-    done_with = conversation.mining_after == NEVER or conversation.mining_failures >= TRIES
-    talk = Talk(()) if done_with else _read(work, conversation)
+    talk = Talk(()) if is_given_up(conversation) else _read(work, conversation)
     made = safe(_concluded(work, conversation, talk), work.settings.pii) if talk.turns else Conclusion()
     return _land(work, conversation, talk, made, why)
 
@@ -116,7 +115,7 @@ def _land(work: Workspace, conversation: Conversation, talk: Talk, made: Conclus
     changes += [Expect("turn", turn.id, turn) for turn in talk.turns]
     changes += _episode(work, found[0], talk, made)
     changes += _summary(work, found[0], talk, made)
-    mined = found[0].mined_to >= found[0].next_index and found[0].mining_after != NEVER
+    mined = not is_unmined(found[0]) and found[0].mining_after != NEVER
     state = {"concluded_to": found[0].next_index, **(FRESH if mined else {})}
     details = {"why": why, "way": made.way, "task": bool(made.goal), "turns": len(talk.turns)}
     logged = work.log(

@@ -30,7 +30,7 @@ from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.reopen import reopen
-from recollect.tend.unlearn import conclusions, reopened, unlearn, unsupported
+from recollect.tend.unlearn import conclusions, learnt_among, reopened, unlearn, unsupported
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
@@ -120,16 +120,14 @@ def _find(work: Workspace, id: str) -> Record:
 
 
 def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list[Turn]:
-    """The turns to erase with a memory. A note that other memories cite too stays with them."""
+    """The turns to erase with a memory. A note that other memories cite too stays with them, unless they were
+    learnt from it."""
     turns = work.store.get(Turn, memory.sources)
     if not notes_only:
         return turns
-    shared = {
-        source
-        for owner, sources in work.store.linking("sources", memory.sources).items()
-        if owner != memory.id
-        for source in sources
-    }
+    citing = work.store.linking("sources", memory.sources)
+    others = citing.keys() - {memory.id, *learnt_among(work, list(citing))}
+    shared = {source for owner in others for source in citing[owner]}
     return [turn for turn in turns if turn.role is Role.NOTE and turn.id not in shared]
 
 

@@ -5,7 +5,7 @@ procedure loses the cases that began there, and its words if they came from ther
 merged into keeps the words that somebody else said.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from recollect.model.changes import Change, Expect, Put, Revise
@@ -44,12 +44,13 @@ def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
 
 def unsupported(work: Workspace, turns: AbstractSet[str]) -> list[Procedure]:
     """Procedures for which nothing speaks without these turns."""
-    return [p for p in _learnt_from(work, turns) if unlearnt(work, p, turns) is None]
-
-
-def _learnt_from(work: Workspace, turns: AbstractSet[str]) -> list[Procedure]:
     citing = list(work.store.linking("sources", sorted(turns)))
-    return [p for p in work.store.get(Procedure, citing) if p.origin == LEARNT]
+    return [p for p in learnt_among(work, citing).values() if unlearnt(work, p, turns) is None]
+
+
+def learnt_among(work: Workspace, ids: Sequence[str]) -> dict[str, Procedure]:
+    """Those of the ids that are procedures which were learnt."""
+    return {p.id: p for p in work.store.get(Procedure, ids) if p.origin == LEARNT} if ids else {}
 
 
 def unlearn(work: Workspace, gone: Mapping[str, Record], turns: AbstractSet[str]) -> list[Change]:
