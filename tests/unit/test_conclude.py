@@ -1,7 +1,8 @@
-"""A conversation that is over: one summary and, of a task, one episode, however often it is looked at (D7)."""
+"""A conversation that is over: one summary and, of a task, one episode, however often one looks (D7)."""
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -128,7 +129,7 @@ def test_whatever_was_said_is_concluded(said: list[tuple[str, str]], tools: list
 @given(st.lists(st.sampled_from("abc")))
 def test_no_tool_follows_itself(tools: list[str]) -> None:
     kept = sequence(tools)
-    assert all(one != other for one, other in zip(kept, kept[1:], strict=False))
+    assert all(one != other for one, other in pairwise(kept))
     assert sequence(kept) == kept
     assert set(kept) <= set(tools)
 
@@ -141,7 +142,7 @@ def test_one_of_everything(memory: Memory, derek: ScopedMemory, clock: ManualClo
     assert episode.goal == "deploy the shop to staging"
     assert (episode.tools, episode.success) == (DEPLOY, True)
     assert episode.content.startswith("The user asked: deploy the shop to staging. Done with build_image")
-    assert [derek.get(id).content for id in episode.sources][0] == "Can you deploy the shop to staging?"  # type: ignore[attr-defined]
+    assert derek.conversation("c")[0].id == episode.sources[0]
     (summary,) = summaries(derek)
     assert summary.query == "Can you deploy the shop to staging?"
     assert summary.result == "The shop runs on staging."

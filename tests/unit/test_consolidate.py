@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import Fact, Memory, ScopedMemory
+from recollect.model.changes import Put
 from recollect.model.records import MINED, MemoryRecord, Tense
 from recollect.model.scope import Scope
 from recollect.ports.tending import Mark
@@ -54,6 +55,7 @@ def fact(id: str, content: str = "Derek likes green tea", **given: Any) -> Fact:
         ("Derek eats meat", "Derek never eats meat", True, False),
         ("She met Anna in May", "She met Bob in May", True, False),
         ("?!", "!?", False, False),
+        ("Anna lives in a big old house in Lyon", "Bert lives in a big old house in Lyon", True, False),
     ],
 )
 def test_what_says_the_same(one: str, other: str, near: bool, same: bool) -> None:
@@ -302,3 +304,31 @@ def test_undone_mining_leaves_what_was_saved(memory: Memory, derek: ScopedMemory
 def test_replacing_keeps_other_fields() -> None:
     one = fact("a", pinned=True)
     assert replace(merged(one, fact("b")), sources=one.sources) == one
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "x",
+        {},
+        {"own": 5, "others": []},
+        {"own": ["t"], "others": [{"content": 1}]},
+        {"own": ["t"], "others": "no"},
+        {"own": [1], "others": [], "slot": 4},
+    ],
+)
+def test_metadata_of_somebody_elses_is_in_nobodys_way(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock, odd: object
+) -> None:
+    for content in ("Derek likes green tea", "derek likes green tea."):
+        derek.remember(content, metadata={"wordings": odd, "mined": odd, "learnt": odd})
+    tend(memory, clock)
+    derek.forget(conversation="_notes")
+    assert facts(derek) == []
+
+
+def test_a_correction_has_words_of_its_own(memory: Memory, derek: ScopedMemory, clock: ManualClock) -> None:
+    made = merged(fact("a"), fact("b", "Derek likes green tea a lot"))
+    memory.store.user("derek").apply([Put(made, ())])
+    fixed = derek.correct("a", "Derek likes coffee")
+    assert fixed.metadata == {}

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Episode, Memory, Procedure, ScopedMemory
+from recollect import Episode, Memory, Procedure, ScopedMemory, Turn
+from recollect.model.changes import Revise
 from recollect.model.records import ToolInvocation
 from recollect.model.scope import Scope
 from recollect.model.searched import proof, weight
@@ -125,19 +126,12 @@ def test_learnt_and_reinforced(memory: Memory, derek: ScopedMemory, clock: Manua
     (again,) = procedures(derek)
     assert (again.id, again.successes, again.failures) == (learnt.id, 2, 1)
     assert again.context == f"deploy the {GAP} to staging"
-    assert again.last_used is not None and learnt.last_used is not None
-    assert again.last_used > learnt.last_used
+    assert (again.last_used or START) > (learnt.last_used or START)
     assert again.salience > learnt.salience
     assert tend(memory, clock)["patterns"] == 0
     assert procedures(derek) == [again]
-    talks = {turn.conversation for turn in derek._work.store.get(_turn(), again.sources)}
+    talks = {turn.conversation for turn in memory.store.user("derek").get(Turn, again.sources)}
     assert talks == {"one", "two", "three"}  # where it was tried
-
-
-def _turn():  # noqa: ANN202
-    from recollect import Turn
-
-    return Turn
 
 
 def test_nothing_is_learnt_from_failures_alone(
@@ -238,14 +232,8 @@ def test_what_went_well_comes_first(memory: Memory, derek: ScopedMemory) -> None
     assert [hit.went for hit in found.hits] == ["went well 9 of 10 times", "", "went well 0 of 5 times"]
     assert "procedure, went well 9 of 10 times] To deploy" in found.context
     assert found.compact()["memories"][0]["went"] == "went well 9 of 10 times"
-    derek._work.apply(_salience(bad.id))
+    memory.store.user("derek").apply([Revise("procedure", bad.id, {"salience": 0.5})])
     assert [p.id for p in derek.procedures("deploy the shop")] == [good.id, new.id, bad.id]
-
-
-def _salience(id: str):  # noqa: ANN202
-    from recollect.model.changes import Revise
-
-    return Revise("procedure", id, {"salience": 0.5})
 
 
 def test_episodes_by_task(derek: ScopedMemory) -> None:
@@ -329,5 +317,17 @@ def test_an_episode_without_a_goal_or_a_source_teaches_nothing() -> None:
     from recollect.tend.patterns import is_telling
 
     assert is_telling(episode("a"))
-    for given in ({"goal": ""}, {"tools": ()}, {"sources": ()}, {"retired_at": START}):
-        assert not is_telling(replace(episode("a"), **given))  # type: ignore[arg-type]
+    for wrong in ({"goal": ""}, {"tools": ()}, {"sources": ()}, {"retired_at": START}):
+        assert not is_telling(replace(episode("a"), **wrong))  # type: ignore[arg-type]
+
+
+def test_what_somebody_corrected_is_not_learnt_anew(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock
+) -> None:
+    task(memory, "one")
+    tend(memory, clock)
+    fixed = derek.correct(procedures(derek)[0].id, "To deploy the shop, ask Ann.")
+    assert "learnt" not in fixed.metadata
+    task(memory, "two")
+    tend(memory, clock)
+    assert [p.content for p in procedures(derek) if p.superseded_by is None] == [fixed.content]

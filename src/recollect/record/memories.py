@@ -22,9 +22,9 @@ from recollect.limits import (
 )
 from recollect.model.changes import Append, Change, Chunk, Expect, Put, Revise
 from recollect.model.records import (
+    DERIVED,
     MEMORY_KINDS,
     MEMORY_TYPES,
-    MINED,
     Entity,
     MemoryRecord,
     Record,
@@ -89,7 +89,7 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
         about=old.about,
         slot=old.slot,
         pinned=old.pinned,
-        metadata={name: value for name, value in old.metadata.items() if name != MINED},
+        metadata={name: value for name, value in old.metadata.items() if name not in DERIVED},
         salience=old.salience,
         **kept,
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from recollect.errors import ModelError
+from recollect.errors import ModelError, RecollectError
 from recollect.mine.conclusion import Conclusion, Talk, Told, concluded, safe
 from recollect.mine.pipeline import FRESH, SPOKEN, park, reason_of
 from recollect.mine.versions import SAID
@@ -49,8 +49,9 @@ def try_to_conclude(work: Workspace, conversation: Conversation, why: str) -> in
     except Exception as error:
         if not isinstance(error, ModelError):
             log.exception("A conversation could not be concluded; it is tried again later")
-        park(work, conversation.id, reason_of(error))
-        return 0
+        reason = reason_of(error)
+        park(work, conversation.id, reason)
+        raise RecollectError(f"A conversation could not be concluded: {reason}") from None
 
 
 def conclude(work: Workspace, conversation: Conversation, why: str) -> bool:
@@ -85,18 +86,20 @@ def told_of(conversation: Conversation) -> Told:
     told = cast(Mapping[str, Any], found)
     if told.get("to") != conversation.next_index:
         return Told()
-    return Told(str(told.get("outcome") or ""), told.get("success"))
+    success = told.get("success")
+    return Told(str(told.get("outcome") or ""), success if isinstance(success, bool) else None)
 
 
 def _concluded(work: Workspace, conversation: Conversation, talk: Talk) -> Conclusion:
-    if work.model is not None and work.settings.miner != "rules":
+    ruled = concluded(talk)
+    if ruled.summary and work.model is not None and work.settings.miner != "rules":
         from recollect.mine.conclusion_model import concluded_by
 
         try:
             return concluded_by(work.model, conversation, talk)
         except ModelError as error:
             log.warning("A conversation is concluded by rules: %s", error)
-    return concluded(talk)
+    return ruled
 
 
 @rereading

@@ -206,7 +206,12 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
     ended = [id for id, record in gone.items() if isinstance(record, Goal)]
     if not ended:
         return []
-    parts = [goal for goal in work.store.find(Goal, {"parent": ended}) if goal.id not in gone]
+    parts = [
+        goal
+        for start in range(0, len(ended), _AT_ONCE)
+        for goal in work.store.find(Goal, {"parent": ended[start : start + _AT_ONCE]})
+        if goal.id not in gone
+    ]
     changes: list[Change] = [Revise("goal", goal.id, {"parent": None}) for goal in parts]
     waiting = [id for id in work.store.linking("blocked_by", ended) if id not in gone]
     for goal in work.store.get(Goal, waiting):

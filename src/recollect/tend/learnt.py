@@ -16,13 +16,11 @@ from recollect.mine.entities import REINFORCED
 from recollect.mine.tools import sequence
 from recollect.mine.versions import said_at
 from recollect.model.changes import Change, Chunk, Expect, Put, Remove
-from recollect.model.records import Episode, Procedure
+from recollect.model.records import LEARNT, Episode, Procedure
 from recollect.record.memories import indexed
 from recollect.text.analyse import terms
 from recollect.workspace import Workspace
 
-LEARNT = "learnt"
-"""The origin of a procedure that was learnt, and where its metadata keeps what of."""
 SHARED = 0.4
 """The part of the words of two goals that they share when they are of one kind."""
 MOST_COUNTED = 200
@@ -45,7 +43,9 @@ def _learnt(procedure: Procedure) -> Mapping[str, Any]:
 
 def counted(procedure: Procedure) -> dict[str, bool]:
     """How the tasks that it names went, each by the turn that it began with."""
-    return dict(_learnt(procedure).get("counted", {}))
+    found: object = _learnt(procedure).get("counted")
+    cases: Mapping[str, object] = cast(Mapping[str, object], found) if isinstance(found, Mapping) else {}
+    return {turn: went is True for turn, went in cases.items()}
 
 
 def is_same_way(procedure: Procedure, episode: Episode, near: bool) -> bool:
@@ -89,7 +89,7 @@ def reinforced(procedure: Procedure, episode: Episode) -> Procedure:
     before = cases.get(first)
     known = {**cases, first: went}
     learnt = dict(_learnt(procedure))
-    kept = [turn for turn in known if turn not in learnt.get("worded", ())]
+    kept = [turn for turn in known if turn not in _worded_by(procedure)]
     for turn in kept[: max(0, len(known) - MOST_COUNTED)]:
         del known[turn]
     learnt["counted"] = known
@@ -123,6 +123,11 @@ def worded(procedure: Procedure, episode: Episode) -> Procedure:
     )
 
 
+def _worded_by(procedure: Procedure) -> set[str]:
+    found: object = _learnt(procedure).get("worded")
+    return {*map(str, cast(list[object], found))} if isinstance(found, list | tuple) else set()
+
+
 def _cited(learnt: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*learnt.get("worded", ()), *learnt.get("counted", {}))))
 
@@ -147,7 +152,7 @@ def without(procedure: Procedure, turns: Collection[str]) -> Procedure | None:
 def unlearnt(work: Workspace, procedure: Procedure, turns: AbstractSet[str]) -> Procedure | None:
     """What is left of a procedure without some turns: fewer cases, and no word that came from them."""
     left = without(procedure, turns)
-    if left is None or not turns & {*_learnt(procedure).get("worded", ())}:
+    if left is None or not turns & _worded_by(procedure):
         return left
     others = work.store.get(Episode, list(work.store.linking("sources", list(counted(left)))))
     cases = counted(left)

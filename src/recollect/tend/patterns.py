@@ -6,12 +6,12 @@ from dataclasses import replace
 from recollect.errors import Conflict, RecollectError
 from recollect.mine.tools import sequence
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import Episode, Procedure, Tombstone
+from recollect.model.records import LEARNT, Episode, Procedure, Tombstone
 from recollect.model.search import Filter, Search
 from recollect.ports.tending import Mark
 from recollect.record.memories import indexed, tombstone_digest
 from recollect.record.retention import expiry, retention
-from recollect.tend.learnt import LEARNT, counted, forgone, is_same_way, rechunked, reinforced, worded
+from recollect.tend.learnt import counted, forgone, is_same_way, rechunked, reinforced, worded
 from recollect.tend.steps import Step
 from recollect.tend.tender import Hold
 from recollect.text.analyse import query_terms
@@ -116,9 +116,10 @@ def _counting(work: Workspace, episode: Episode) -> Procedure | None:
 
 
 def _like(work: Workspace, episode: Episode) -> Procedure | None:
-    """The procedure that the episode followed: the same tools for a task of the same kind."""
+    """The procedure that the episode followed: the same tools for a task of the same kind. Also one that
+    somebody has corrected, which is then counted and not learnt anew."""
     (vector,) = work.embed([episode.goal])
-    filter = Filter(now=work.clock.now(), kinds=("procedure",), channels=(episode.channel,))
+    filter = Filter(now=work.clock.now(), kinds=("procedure",), channels=(episode.channel,), in_force=False)
     words = tuple(query_terms(episode.goal))
     search = Search(filter=filter, terms=words, vector=vector, space=work.space, limit=NEAREST)
     found = {one.owner: one.similarity or 0.0 for one in work.store.search(search)}

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.records import (
+    LEARNT,
     MEMORY_TYPES,
     Conversation,
     Episode,
@@ -20,9 +21,12 @@ from recollect.model.records import (
     Turn,
 )
 from recollect.record.memories import indexed
-from recollect.tend.learnt import CONCLUDED, LEARNT, conversation_slot, unlearnt
+from recollect.tend.learnt import CONCLUDED, conversation_slot, unlearnt
 from recollect.tend.wordings import is_merged, unsaid_by
 from recollect.workspace import Workspace
+
+AT_ONCE = 500
+"""How many conversations are asked for together."""
 
 
 def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
@@ -30,12 +34,15 @@ def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
     turns = {record.id: record.conversation for record in gone.values() if isinstance(record, Turn)}
     if not turns:
         return []
-    talks = sorted({*turns.values()})
     secret = work.store.secret()
-    slots = [conversation_slot(secret, id) for id in talks]
     citing = list(work.store.linking("sources", sorted(turns)))
-    episodes = [*work.store.find(Episode, {"slot": slots}), *work.store.get(Episode, citing)]
-    summaries = work.store.find(Summary, {"conversation": talks})
+    episodes, summaries = work.store.get(Episode, citing), list[Summary]()
+    every = sorted({*turns.values()})
+    for start in range(0, len(every), AT_ONCE):
+        talks = every[start : start + AT_ONCE]
+        slots = [conversation_slot(secret, id) for id in talks]
+        episodes += work.store.find(Episode, {"slot": slots})
+        summaries += work.store.find(Summary, {"conversation": talks})
     return [
         *(episode for episode in episodes if episode.origin != "explicit"),
         *(summary for summary in summaries if CONCLUDED in summary.metadata),

@@ -14,16 +14,15 @@ from typing import Any, cast
 
 from recollect.mine.resolve import MOST_SOURCES, REVIEW
 from recollect.mine.slots import rewords
-from recollect.model.records import MINED, MemoryRecord, Procedure, mined
-from recollect.tend.learnt import LEARNT
+from recollect.model.records import DERIVED, LEARNT, MINED, WORDINGS, MemoryRecord, Procedure, mined
+from recollect.text.analyse import query_terms, terms
 from recollect.text.names import folded
 
 MOST_WORDINGS = 8
 LONGEST = 500
 """How many other wordings a memory may have, and of how many characters; beyond that only what has the same
 words is merged."""
-WORDINGS = "wordings"
-"""In the metadata of a memory that others were merged into: its own turns, and the words of the others."""
+_CAPITAL = re.compile(r"\b[^\W\d_a-z]\w+")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 
 
@@ -43,10 +42,21 @@ def is_same(one: MemoryRecord, other: MemoryRecord, near: bool) -> bool:
             return False
     if _bare(one.content) == _bare(other.content):
         return True
+    if not (_names(one, other) and _names(other, one)):
+        return False
     first, second = (folded(str(mined(m).get("value", ""))) for m in (one, other))
     if first and second and (first != second or mined(one).get("denies") != mined(other).get("denies")):
         return False
     return near and rewords(one.content, other.content)
+
+
+def _names(one: MemoryRecord, other: MemoryRecord) -> bool:
+    """Whether the other names all that is named here, also at the beginning of a sentence; and whether both
+    are about the same, as far as that is known."""
+    words = {*folded(other.content).split(), *terms(other.content)}
+    named = (name for name in _CAPITAL.findall(one.content) if query_terms(name))
+    apart = one.about and other.about and {*one.about}.isdisjoint(other.about)
+    return not apart and all(folded(name) in words or {*terms(name)} <= words for name in named)
 
 
 def _bare(text: str) -> str:
@@ -79,13 +89,33 @@ def may_merge(kept: MemoryRecord, gone: MemoryRecord) -> bool:
 
 
 def _wordings(memory: MemoryRecord) -> Mapping[str, Any]:
+    """What was kept when others were merged into a memory. Metadata may come from anybody: what is not as we
+    write it is none of ours."""
     found: object = memory.metadata.get(WORDINGS)
-    return cast(Mapping[str, Any], found) if isinstance(found, Mapping) else {}
+    if not isinstance(found, Mapping):
+        return {}
+    known = cast(Mapping[str, Any], found)
+    others: object = known.get("others")
+    ours = isinstance(others, list | tuple) and all(_is_wording(one) for one in cast(list[Any], others))
+    return known if ours and _is_wording({**known, "content": "", "sources": known.get("own")}) else {}
+
+
+def _is_wording(given: object) -> bool:
+    if not isinstance(given, Mapping):
+        return False
+    one = cast(Mapping[str, Any], given)
+    return (
+        isinstance(one.get("content"), str)
+        and isinstance(one.get("sources"), list | tuple)
+        and all(isinstance(turn, str) for turn in one["sources"])
+        and isinstance(one.get("slot"), str | None)
+        and isinstance(one.get("mined"), Mapping | None)
+    )
 
 
 def _given(memory: MemoryRecord) -> dict[str, Any]:
     """What somebody noted with a memory."""
-    return {name: value for name, value in memory.metadata.items() if name not in (MINED, WORDINGS)}
+    return {name: value for name, value in memory.metadata.items() if name not in DERIVED}
 
 
 def others(memory: MemoryRecord) -> list[Mapping[str, Any]]:
@@ -154,7 +184,7 @@ def _worded(memory: MemoryRecord) -> dict[str, Any]:
         "content": memory.content,
         "sources": [*known["own"]],
         "slot": known.get("slot"),
-        "mined": known.get("mined"),
+        "mined": known["mined"] if isinstance(known.get("mined"), Mapping) else None,
     }
 
 
@@ -163,8 +193,8 @@ def _spoken(
 ) -> MemoryRecord:
     """The memory in these words, beside others; where they leave open what it answers, the others tell."""
     told = [base, *wordings]
-    slot = next((wording["slot"] for wording in told if wording["slot"]), None)
-    read = next((wording["mined"] for wording in told if wording["mined"]), None)
+    slot = next((wording["slot"] for wording in told if wording.get("slot")), None)
+    read = next((wording["mined"] for wording in told if wording.get("mined")), None)
     metadata = _given(memory)
     if read:
         metadata[MINED] = read
@@ -187,4 +217,4 @@ def unsaid_by(memory: MemoryRecord, turns: AbstractSet[str]) -> MemoryRecord:
 
 
 def is_merged(memory: MemoryRecord) -> bool:
-    return WORDINGS in memory.metadata
+    return bool(_wordings(memory))
