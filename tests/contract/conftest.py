@@ -18,6 +18,7 @@ pytest.register_assert_rewrite(
             "copying",
             "feed",
             "isolation",
+            "learning",
             "mining",
             "ranking",
             "reading",

@@ -21,6 +21,7 @@ from recollect.testing.store_concurrency import ConcurrencyContract
 from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
 from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
@@ -48,6 +49,7 @@ class StoreContract(
     SpacesContract,
     CopyingContract,
     MiningContract,
+    LearningContract,
     SpendingContract,
 ):
     """All of it."""
