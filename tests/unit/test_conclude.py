@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Invalid, Memory, ModelError, NotFound, ScopedMemory, Turn
+from recollect import Conflict, Invalid, Memory, ModelError, NotFound, ScopedMemory, Turn
 from recollect.mine.conclusion import Conclusion, Talk, Told, concluded, plain_goal, safe
 from recollect.mine.tools import sequence
 from recollect.model.records import NEVER, Role, ToolInvocation
 from recollect.model.scope import Scope
 from recollect.ports.tending import Mark
+from recollect.tend import erase
 from recollect.tend.conclude import TRIES, plan_conclusions
+from recollect.tend.concluding import conclude
 from recollect.tend.steps import carry_out
 from recollect.testing.store_samples import START, ManualClock
 from tests.unit.learning import DEPLOY, episodes, procedures, summaries, talk, task, tend
@@ -422,3 +424,19 @@ def test_a_fault_of_ours_is_parked_and_given_up(
     memory.tend()
     assert talk(memory, "c").concluded_to == 4
     assert replace(talk(memory, "c")).mining_problem is None
+
+
+def test_erased_while_it_is_concluded(memory: Memory, derek: ScopedMemory, clock: ManualClock) -> None:
+    """Whoever has planned to erase a turn before its conversation was concluded plans again, and the other
+    way round nothing is made of what is gone."""
+    task(memory, "c")
+    work = memory._workspace(Scope("derek"))
+    turn = derek.conversation("c")[2]
+    planned = erase._erasing(work, erase._all_of_it(work, [turn]), ())
+    before = talk(memory, "c")
+    assert conclude(work, before, "it has ended")
+    with pytest.raises(Conflict):
+        work.apply(*planned)
+    derek.forget(turn.id)
+    assert (episodes(derek), summaries(derek)) == ([], [])
+    assert not conclude(work, before, "it has ended") or "staging." not in repr(summaries(derek))

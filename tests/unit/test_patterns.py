@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Episode, Memory, Procedure, ScopedMemory, Turn
+from recollect import Conflict, Episode, Memory, Procedure, ScopedMemory, Turn
 from recollect.model.changes import Revise
 from recollect.model.records import ToolInvocation
 from recollect.model.scope import Scope
 from recollect.model.searched import proof, weight
 from recollect.model.tools import error_kind, tool_stats
 from recollect.ports.tending import Mark
+from recollect.tend import erase
 from recollect.tend.learnt import (
     GAP,
     MOST_COUNTED,
@@ -26,7 +27,7 @@ from recollect.tend.learnt import (
     without,
     worded,
 )
-from recollect.tend.patterns import plan_patterns
+from recollect.tend.patterns import learn, plan_patterns
 from recollect.tend.steps import carry_out
 from recollect.testing.store_samples import START, ManualClock
 from tests.unit.learning import DEPLOY, episodes, procedures, task, tend
@@ -331,3 +332,18 @@ def test_what_somebody_corrected_is_not_learnt_anew(
     task(memory, "two")
     tend(memory, clock)
     assert [p.content for p in procedures(derek) if p.superseded_by is None] == [fixed.content]
+
+
+def test_erased_while_it_is_learnt(memory: Memory, derek: ScopedMemory, clock: ManualClock) -> None:
+    """Whoever has planned to erase an episode before it was counted plans again."""
+    saved = derek.remember(
+        "Deployed.", kind="episode", goal="deploy the shop", tools=["ci", "ship"], success=True
+    )
+    work = memory._workspace(Scope("derek"))
+    everything = erase._all_of_it(work, [saved, *work.store.get(Turn, saved.sources)])
+    planned = erase._erasing(work, everything, ())
+    assert learn(work, saved.id) == 1
+    with pytest.raises(Conflict):
+        work.apply(*planned)
+    derek.forget(saved.id)
+    assert procedures(derek) == []

@@ -55,7 +55,8 @@ def _learning(work: Workspace, id: str) -> Callable[[Hold], int]:
 
 @rereading
 def learn(work: Workspace, id: str) -> int:
-    """Count how a task went for the procedure that it followed, or make a procedure of it."""
+    """Count how a task went for the procedure that it followed, or make a procedure of it. The episode is
+    marked, so that whoever erases it meanwhile looks again."""
     found = work.store.get(Episode, [id])
     if not found or not is_telling(found[0]) or _is_counted(work, found[0]):
         return 0
@@ -71,6 +72,7 @@ def learn(work: Workspace, id: str) -> int:
         changes += _counted_in(work, known, episode)
     if len(changes) == 1:
         return 0
+    changes.append(Put(replace(episode, metadata={**episode.metadata, LEARNT: True})))
     work.apply(
         *changes, *work.log("learn", f"episode {id}", kind="procedure", details={"success": episode.success})
     )

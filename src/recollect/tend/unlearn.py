@@ -8,7 +8,8 @@ merged into keeps the words that somebody else said.
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from recollect.model.changes import Change, Expect, Put, Revise
+from recollect.errors import Conflict
+from recollect.model.changes import Change, Expect, ExpectOnly, Put, Revise
 from recollect.model.records import (
     LEARNT,
     MEMORY_TYPES,
@@ -43,10 +44,7 @@ def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
         slots = [conversation_slot(secret, id) for id in talks]
         episodes += work.store.find(Episode, {"slot": slots})
         summaries += work.store.find(Summary, {"conversation": talks})
-    return [
-        *(episode for episode in episodes if episode.origin != "explicit"),
-        *(summary for summary in summaries if CONCLUDED in summary.metadata),
-    ]
+    return [record for record in (*episodes, *summaries) if _is_concluded(record)]
 
 
 def unsupported(work: Workspace, turns: AbstractSet[str]) -> list[Procedure]:
@@ -85,7 +83,23 @@ def left_of(work: Workspace, memory: MemoryRecord, turns: AbstractSet[str]) -> M
 
 
 def reopened(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
-    """Conversations that stay are concluded again, of what is left of them."""
-    summed = {record.conversation for record in gone.values() if isinstance(record, Turn)}
-    staying = [c for c in work.store.get(Conversation, sorted(summed)) if c.id not in gone and c.concluded_to]
-    return [Revise("conversation", c.id, {"concluded_to": 0}) for c in staying]
+    """Conversations that stay are concluded again, of what is left of them; and nobody concludes them
+    meanwhile, of what goes."""
+    every = sorted({record.conversation for record in gone.values() if isinstance(record, Turn)})
+    changes: list[Change] = []
+    secret = work.store.secret() if every else b""
+    for start in range(0, len(every), AT_ONCE):
+        talks = every[start : start + AT_ONCE]
+        slots = [conversation_slot(secret, id) for id in talks]
+        for kind, where in ((Episode, {"slot": slots}), (Summary, {"conversation": talks})):
+            known = [*work.store.find(kind, where)]
+            if any(_is_concluded(record) and record.id not in gone for record in known):
+                raise Conflict("It was concluded meanwhile: read it again.")
+            changes.append(ExpectOnly(kind.kind, where, frozenset(record.id for record in known)))
+        staying = [c for c in work.store.get(Conversation, talks) if c.id not in gone and c.concluded_to]
+        changes += [Revise("conversation", c.id, {"concluded_to": 0}) for c in staying]
+    return changes
+
+
+def _is_concluded(record: Episode | Summary) -> bool:
+    return CONCLUDED in record.metadata if isinstance(record, Summary) else record.origin != "explicit"
