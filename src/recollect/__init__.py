@@ -24,6 +24,7 @@ from recollect.errors import (
     WeightsMissing,
 )
 from recollect.memory import Memory
+from recollect.model.goals import GoalState
 from recollect.model.mined import Mined
 from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event, Hit, Recollection
@@ -47,6 +48,7 @@ from recollect.model.records import (
 )
 from recollect.model.retention import Retention
 from recollect.model.scope import GLOBAL, Scope
+from recollect.model.tools import ToolStats
 from recollect.model.working import WorkingItem, WorkingState
 from recollect.record.spending import Spending
 from recollect.record.transfer import Imported
@@ -77,6 +79,7 @@ __all__ = [
     "Fact",
     "Forgotten",
     "Goal",
+    "GoalState",
     "Hit",
     "Imported",
     "Invalid",
@@ -107,6 +110,7 @@ __all__ = [
     "Summary",
     "TooLarge",
     "ToolInvocation",
+    "ToolStats",
     "Turn",
     "UserSettings",
     "WeightsMissing",

@@ -106,9 +106,9 @@ def test_a_goal_is_blocked_until_the_last_blocker_is_done(derek: ScopedMemory) -
     assert derek.get(last.id) == last
     assert last.status is GoalStatus.BLOCKED
     derek.complete_goal(one.id)
-    assert [(g.id, g.blocked_by) for g in derek.goals("blocked")] == [(last.id, (two.id,))]
+    assert [(g.id, g.blocked_by) for g in derek.goals("blocked")] == [(last.id, (one.id, two.id))]
     derek.complete_goal(two.id)
-    assert [(g.id, g.blocked_by) for g in derek.goals()] == [(last.id, ())]
+    assert [(g.id, g.blocked_by) for g in derek.goals()] == [(last.id, (one.id, two.id))]
 
 
 def test_subgoals_and_other_ends(derek: ScopedMemory) -> None:

@@ -37,6 +37,7 @@ PUBLIC = [
     "Drawer",
     "Event",
     "Forgotten",
+    "GoalState",
     "Hit",
     "Imported",
     "Mined",
@@ -44,6 +45,7 @@ PUBLIC = [
     "Recollection",
     "WorkingItem",
     "WorkingState",
+    "ToolStats",
     # errors
     "Conflict",
     "EmbedderError",

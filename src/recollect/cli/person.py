@@ -1,12 +1,14 @@
 """recollect goals, profile."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command, new_app
+from recollect.model.goals import is_overdue
 from recollect.model.records import Goal, GoalStatus, Profile
 from recollect.model.shapes import to_json
 
@@ -26,8 +28,13 @@ profile = new_app(
 ALL = "all"
 
 
-def _tell_goals(found: list[Goal]) -> None:
-    labels = ((g.id, str(g.status), f"priority {g.priority}", output.local(g.deadline)) for g in found)
+def _tell_goals(found: Sequence[Goal]) -> None:
+    now = datetime.now(UTC)
+    late = ("overdue since " if is_overdue(goal, now) else "" for goal in found)
+    labels = (
+        (goal.id, str(goal.status), f"priority {goal.priority}", f"{since}{output.local(goal.deadline)}")
+        for goal, since in zip(found, late, strict=True)
+    )
     output.cards(zip(labels, (goal.description for goal in found), strict=True))
 
 
@@ -86,9 +93,79 @@ def complete_goal(
     ] = GoalStatus.COMPLETED.value,
     result: Annotated[str | None, typer.Option(help="What came of it.")] = None,
 ) -> None:
-    """Close a goal; those that only it blocked become active."""
+    """Close a goal, or open it again; those that wait for it alone become active."""
     with here.stored() as mine:
         goal = mine.complete_goal(id, status, result)
+    here.answer(to_json(goal), lambda: _tell_goals([goal]))
+
+
+@command(goals, "recollect goals show 0195a3c2-…", name="show")
+def show_goal(here: Here, id: Annotated[str, typer.Argument(metavar="ID", help="The goal's id.")]) -> None:
+    """Show a goal with its parts, what it is a part of, what blocks it and what it blocks."""
+    with here.stored() as mine:
+        state = mine.goal(id)
+    around = {
+        "part of": [state.parent] if state.parent else [],
+        "parts": state.subgoals,
+        "blocked by": state.blockers,
+        "blocks": state.blocks,
+    }
+
+    def tell() -> None:
+        _tell_goals([state.goal])
+        if state.goal.result:
+            output.line(state.goal.result)
+        rows = [
+            (how, goal.id, str(goal.status), goal.description)
+            for how, some in around.items()
+            for goal in some
+        ]
+        if rows:
+            output.table(("", "goal", "status", "description"), rows)
+
+    linked = {name.replace(" ", "_"): [to_json(goal) for goal in some] for name, some in around.items()}
+    here.answer({**to_json(state.goal), "overdue": state.overdue, "around": linked}, tell)
+
+
+@command(
+    goals,
+    "recollect goals update 0195a3c2-… --priority 5 --deadline 2025-04-01",
+    "recollect goals update 0195a3c2-… --not-blocked --no-deadline",
+    name="update",
+)
+def update_goal(
+    here: Here,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The goal's id.")],
+    description: Annotated[str | None, typer.Option(help="What is to be reached.")] = None,
+    priority: Annotated[int | None, typer.Option(help="The higher, the more pressing.")] = None,
+    deadline: Annotated[datetime | None, values.time_option("Until when.")] = None,
+    no_deadline: Annotated[bool, typer.Option("--no-deadline", help="It has none.")] = False,
+    parent: Annotated[str | None, typer.Option(metavar="ID", help="The goal it is a part of.")] = None,
+    no_parent: Annotated[bool, typer.Option("--no-parent", help="It is a part of none.")] = False,
+    blocked_by: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="All that must be reached first. Repeatable.")
+    ] = None,
+    not_blocked: Annotated[bool, typer.Option("--not-blocked", help="Nothing blocks it.")] = False,
+) -> None:
+    """Change a goal."""
+    given = {
+        "description": description,
+        "priority": priority,
+        "deadline": deadline,
+        "parent": parent,
+        "blocked_by": blocked_by or None,
+    }
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    taken = {"deadline": no_deadline, "parent": no_parent, "blocked_by": not_blocked}
+    for name, off in taken.items():
+        if off and name in changes:
+            raise typer.BadParameter("give it or take it away, not both.", param_hint=f"--{name}")
+        if off:
+            changes[name] = () if name == "blocked_by" else None
+    if not changes:
+        raise typer.BadParameter("say what to change.", param_hint="--description, --priority, …")
+    with here.stored() as mine:
+        goal = mine.update_goal(id, **changes)
     here.answer(to_json(goal), lambda: _tell_goals([goal]))
 
 

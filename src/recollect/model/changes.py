@@ -112,6 +112,15 @@ class Renew:
 
 
 @dataclass(frozen=True, slots=True)
+class Pool:
+    """Count what was counted of some records as another's of their kind, which takes their place."""
+
+    kind: str
+    ids: tuple[str, ...]
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
 class Log:
     """Note in the audit what the other changes do. With `turns`, how many turns are new is counted here, and
     nothing is noted when none is."""
@@ -146,4 +155,4 @@ class Held:
     holder: str
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Unname | Within | Held
+Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Pool | Log | Unname | Within | Held

@@ -29,6 +29,8 @@ class Hit:
     sources: tuple[str, ...] = ()
     citation: str | None = None
     """The pointer by which an answer cites it, if it has one."""
+    went: str = ""
+    """How what it tells of went: "went well 3 of 4 times", "failed"."""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
     """What its score is made of."""
     paths: tuple[str, ...] = ()
@@ -95,6 +97,7 @@ class Recollection:
                 "score": round(hit.score, 3),
                 "at": hit.at.isoformat(timespec="seconds"),
                 "role": hit.role,
+                "went": hit.went,
                 "until": hit.valid_to and hit.valid_to.isoformat(timespec="seconds"),
                 "conversation": hit.conversation,
                 "citation": hit.citation,

@@ -333,8 +333,16 @@ class AuditEntry(Record):
 
 RAN_OUT = "ran_out"
 """In the metadata of a tombstone: nobody wanted it forgotten, it went by the retention policy."""
+ENDED = "ended"
+"""In the metadata of a conversation: what was said of how it ended, and after which turn."""
 MINED = "mined"
 """Where the metadata of a mined record keeps what it was made of."""
+LEARNT = "learnt"
+"""The origin of a procedure that was learnt, and where its metadata keeps what of."""
+WORDINGS = "wordings"
+"""In the metadata of a memory that others were merged into: its own turns, and the words of the others."""
+DERIVED = (MINED, LEARNT, WORDINGS)
+"""What is ours in the metadata of a memory; the rest was given."""
 
 
 def mined(record: Record) -> Json:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recollect.model.places import Pointer
 from recollect.model.recollection import Hit, LeftOut
-from recollect.model.records import BY_KIND, Entity, MemoryRecord, Record, Turn
+from recollect.model.records import BY_KIND, Entity, Episode, MemoryRecord, Procedure, Record, Turn
 from recollect.model.searched import searchable_text
 from recollect.ports.store import UserView
 from recollect.recall.evidence import Evidence, overtaken
@@ -92,6 +92,7 @@ def _hit(found: Fused, record: Record) -> Hit:
                 "valid_from": record.valid_from,
                 "valid_to": record.valid_to,
                 "sources": record.sources,
+                "went": _went(record),
             }
         case Entity():
             own = {"at": record.first_seen, "sources": record.sources}
@@ -108,3 +109,14 @@ def _hit(found: Fused, record: Record) -> Hit:
         paths=found.paths,
         **own,
     )
+
+
+def _went(record: MemoryRecord) -> str:
+    """How what a memory tells of went, where that is known."""
+    match record:
+        case Procedure(successes=well, failures=badly) if well + badly:
+            return f"went well {well} of {well + badly} times"
+        case Episode(success=bool(success)):
+            return "went well" if success else "failed"
+        case _:
+            return ""

@@ -42,4 +42,5 @@ def _line(hit: Hit) -> str:
     text = hit.content if hit.excerpt == hit.content else f"… {hit.excerpt} …"
     until = f" until {hit.valid_to:%Y-%m-%d}" if hit.valid_to else ""
     cited = f", {plain(hit.citation)}" if hit.citation else ""
-    return f"- [{hit.at:%Y-%m-%d}{until}, {who}{cited}] {plain(text)}"
+    went = f", {hit.went}" if hit.went else ""
+    return f"- [{hit.at:%Y-%m-%d}{until}, {who}{went}{cited}] {plain(text)}"

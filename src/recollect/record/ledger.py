@@ -1,13 +1,11 @@
-"""The write path for what is kept beside turns and memories: tools, summaries, goals, profile, settings."""
+"""The write path for what is kept beside turns and memories: tools, summaries, profile, settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, TypeVar
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import (
-    COUNT_LIMIT,
     check_content,
     check_flag,
     check_given,
@@ -16,14 +14,9 @@ from recollect.limits import (
     check_number,
     check_text,
     check_texts,
-    check_time,
-    check_whole,
-    shown,
 )
-from recollect.model.changes import Change, Expect, Log, Put
+from recollect.model.changes import Expect, Log, Put
 from recollect.model.records import (
-    Goal,
-    GoalStatus,
     Profile,
     Record,
     Summary,
@@ -36,7 +29,7 @@ from recollect.workspace import Workspace, rereading
 
 R = TypeVar("R", bound=Record)
 
-_SWITCHES = {"enabled", "auto_mine"}
+_SWITCHES = {"enabled", "auto_mine", "conclude"}
 """What a user can switch on and off; other settings are for the caller to make sense of."""
 
 
@@ -95,70 +88,6 @@ def record_summary(work: Workspace, query: str, summary: str, result: str) -> Su
     )
     work.apply(Put(made), *_logged(work, "record_summary", made))
     return made
-
-
-def add_goal(
-    work: Workspace,
-    description: str,
-    priority: int,
-    deadline: datetime | None,
-    parent: str | None,
-    blocked_by: Sequence[str],
-) -> Goal:
-    check_content(description, work.settings)
-    if not description.strip():
-        raise Invalid("A goal needs a description.")
-    check_whole("priority", priority, least=-COUNT_LIMIT)
-    check_text("parent", parent)
-    blocked_by = check_texts("blocked_by", blocked_by)
-    linked = [*([parent] if parent else []), *blocked_by]
-    missing = set(linked) - {goal.id for goal in work.store.get(Goal, linked)}
-    if missing:
-        raise NotFound(f"There is no goal {min(missing)!r}.")
-    goal = Goal(
-        id=work.new_id(),
-        description=description,
-        created_at=work.clock.now(),
-        status=GoalStatus.BLOCKED if blocked_by else GoalStatus.ACTIVE,
-        priority=priority,
-        deadline=None if deadline is None else check_time("deadline", deadline),
-        parent=parent,
-        blocked_by=blocked_by,
-        channel=work.scope.channel,
-        agent=work.scope.agent,
-        conversation=work.scope.conversation,
-    )
-    work.apply(Put(goal), *_logged(work, "add_goal", goal))
-    return goal
-
-
-@rereading
-def complete_goal(work: Workspace, id: str, status: str, result: str | None) -> Goal:
-    """Close a goal, or open it again; goals it blocked alone become active."""
-    wanted = goal_status(status)
-    check_text("result", result, work.settings.content_limit)
-    found = work.store.get(Goal, [check_given("id", id)])
-    if not found:
-        raise NotFound(f"There is no goal {id!r}.")
-    closed = wanted in (GoalStatus.COMPLETED, GoalStatus.ABANDONED)
-    goal = replace(found[0], status=wanted, result=result, closed_at=work.clock.now() if closed else None)
-    changes: list[Change] = [Expect("goal", id, found[0]), Put(goal)]
-    if wanted is GoalStatus.COMPLETED:
-        for other in work.store.find(Goal, {"status": GoalStatus.BLOCKED}):
-            if id in other.blocked_by:
-                left = tuple(blocker for blocker in other.blocked_by if blocker != id)
-                freed = replace(other, blocked_by=left, status=other.status if left else GoalStatus.ACTIVE)
-                changes += [Expect("goal", other.id, other), Put(freed)]
-    logged = work.log("complete_goal", f"goal {id}", kind="goal", details={"status": str(wanted)})
-    work.apply(*changes, *logged)
-    return goal
-
-
-def goal_status(status: str) -> GoalStatus:
-    try:
-        return GoalStatus(status)
-    except ValueError:
-        raise Invalid(f"The status must be one of {', '.join(GoalStatus)}, not {shown(status)}.") from None
 
 
 def profile(work: Workspace) -> Profile:

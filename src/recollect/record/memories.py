@@ -24,7 +24,6 @@ from recollect.model.changes import Append, Change, Chunk, Expect, Log, Put, Rev
 from recollect.model.records import (
     MEMORY_KINDS,
     MEMORY_TYPES,
-    MINED,
     Entity,
     MemoryRecord,
     Record,
@@ -85,7 +84,7 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
     start = now if since is None else check_time("since", since)
     note, memory, _ = _plan(work, {"content": content, "kind": old.kind, "valid_from": start}, {})
     kept = {f.name: getattr(old, f.name) for f in fields(old) if f.name not in _OWN_FIELDS}
-    metadata = {name: value for name, value in old.metadata.items() if name not in (MINED, TTL)}
+    metadata = {name: value for name, value in old.metadata.items() if name not in (*DERIVED, TTL)}
     memory = replace(
         memory,
         supersedes=old.id,

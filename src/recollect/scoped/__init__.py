@@ -28,6 +28,7 @@ from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped.audit import AuditVerbs
 from recollect.scoped.knowledge import KnowledgeVerbs
+from recollect.scoped.learning import LearningVerbs
 from recollect.scoped.person import PersonVerbs
 from recollect.scoped.working import WorkingMemory
 from recollect.tend import erase
@@ -47,7 +48,7 @@ KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
 """What can be read back."""
 
 
-class ScopedMemory(KnowledgeVerbs, PersonVerbs, AuditVerbs):
+class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
     """One user's memory, seen from a channel, an agent and a conversation."""
 
     def __init__(
@@ -150,7 +151,8 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs, AuditVerbs):
         **fields: Any,
     ) -> MemoryRecord:
         """Save a memory as it is given. `fields` are those of its kind: `valid_from`, `expires_at`,
-        `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`."""
+        `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`,
+        `success` and `tools`."""
         return self.remember_many([{"content": content, "kind": kind, "about": about, **fields}])[0]
 
     def remember_many(self, items: Sequence[str | Mapping[str, Any]]) -> builtins.list[MemoryRecord]:

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from recollect.model.goals import GoalState, pressing
 from recollect.model.records import Goal, Profile, UserSettings
 from recollect.model.retention import Retention
-from recollect.record import ledger
+from recollect.record import goals, ledger
 from recollect.record.retention import origins, set_retention
 from recollect.scoped.audit import ReadingVerbs
 
@@ -23,19 +24,30 @@ class PersonVerbs(ReadingVerbs):
         blocked_by: Sequence[str] = (),
     ) -> Goal:
         """A new goal, active unless something blocks it."""
-        return ledger.add_goal(self._work, description, priority, deadline, parent, blocked_by)
+        return goals.add_goal(self._work, description, priority, deadline, parent, blocked_by)
 
     def goals(self, status: str | None = "active") -> builtins.list[Goal]:
         """Goals with this status (None: all), the most pressing first."""
-        where = {} if status is None else {"status": ledger.goal_status(status)}
+        where = {} if status is None else {"status": goals.goal_status(status)}
         with self._reading("goals", "goal") as reading:
-            found = sorted(self._work.store.find(Goal, where), key=lambda goal: (-goal.priority, goal.id))
+            found = sorted(self._work.store.find(Goal, where), key=pressing)
             reading.found(found)
         return found
 
+    def goal(self, id: str) -> GoalState:
+        """A goal with what it is a part of, its parts, what blocks it, what it blocks, and whether it is
+        overdue."""
+        return goals.goal_state(self._work, id)
+
+    def update_goal(self, id: str, **changes: Any) -> Goal:
+        """Change a goal's `description`, `priority`, `deadline`, `parent` or `blocked_by`; a deadline or
+        parent of None is taken away. What would depend on itself is refused."""
+        return goals.update_goal(self._work, id, changes)
+
     def complete_goal(self, id: str, status: str = "completed", result: str | None = None) -> Goal:
-        """Close a goal with its result, or set another status. Goals that only it blocked become active."""
-        return ledger.complete_goal(self._work, id, status, result)
+        """Close a goal with its result, or set another status. What is open of its parts is given up with
+        it, and comes back when it is opened again. Goals that wait for it alone become active."""
+        return goals.complete_goal(self._work, id, status, result)
 
     def profile(self) -> Profile:
         """What is known of the user as a person."""

@@ -8,6 +8,7 @@ from typing import Any
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
 from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise, Unname
+from recollect.model.goals import OPEN
 from recollect.model.records import (
     MEMORY_TYPES,
     RAN_OUT,
@@ -34,6 +35,7 @@ from recollect.record.retention import SETTING
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.idle import with_older
 from recollect.tend.reopen import reopen
+from recollect.tend.unlearn import conclusions, learnt_among, reopened, unlearn, unsupported
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
@@ -143,16 +145,14 @@ def _find(work: Workspace, id: str) -> Record:
 
 
 def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list[Turn]:
-    """The turns to erase with a memory. A note that other memories cite too stays with them."""
+    """The turns to erase with a memory. A note that other memories cite too stays with them, unless they were
+    learnt from it."""
     turns = work.store.get(Turn, memory.sources)
     if not notes_only:
         return turns
-    shared = {
-        source
-        for owner, sources in work.store.linking("sources", memory.sources).items()
-        if owner != memory.id
-        for source in sources
-    }
+    citing = work.store.linking("sources", memory.sources)
+    others = citing.keys() - {memory.id, *learnt_among(work, list(citing))}
+    shared = {source for owner in others for source in citing[owner]}
     return [turn for turn in turns if turn.role is Role.NOTE and turn.id not in shared]
 
 
@@ -226,7 +226,8 @@ def _erasing(
     # Nothing was said in them, and none was corrected, since they were read.
     memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
-    turns = {id for id, record in everything.items() if isinstance(record, Turn)}
+    turns = _turns(everything)
+    changes += [*unlearn(work, everything, turns), *reopened(work, everything)]
     changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
@@ -236,20 +237,35 @@ def _erasing(
     return changes
 
 
+def _turns(records: Mapping[str, Record]) -> set[str]:
+    return {id for id, record in records.items() if isinstance(record, Turn)}
+
+
 def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
-    """Goals that nothing blocks any more are active again."""
-    if not any(isinstance(record, Goal) for record in gone.values()):
+    """Goals that nothing blocks any more are active again, and parts of what is gone stand for themselves."""
+    ended = [id for id, record in gone.items() if isinstance(record, Goal)]
+    if not ended:
         return []
-    return [
-        Revise("goal", goal.id, {"status": GoalStatus.ACTIVE})
-        for goal in work.store.find(Goal, {"status": GoalStatus.BLOCKED})
-        if goal.id not in gone and goal.blocked_by and gone.keys() >= set(goal.blocked_by)
+    parts = [
+        goal
+        for start in range(0, len(ended), _AT_ONCE)
+        for goal in work.store.find(Goal, {"parent": ended[start : start + _AT_ONCE]})
+        if goal.id not in gone
     ]
+    changes: list[Change] = [Revise("goal", goal.id, {"parent": None}) for goal in parts]
+    waiting = [id for id in work.store.linking("blocked_by", ended) if id not in gone]
+    for goal in work.store.get(Goal, waiting):
+        left = work.store.get(Goal, [id for id in goal.blocked_by if id not in gone])
+        if goal.status is GoalStatus.BLOCKED and not any(one.status in OPEN for one in left):
+            changes.append(Revise("goal", goal.id, {"status": GoalStatus.ACTIVE}))
+    return changes
 
 
 def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
     """The doomed and what cannot be without them."""
     gone = {record.id: record for record in (*doomed, *_orphans(work, doomed), *_calls(work, doomed))}
+    gone |= {record.id: record for record in conclusions(work, gone)}
+    gone |= {record.id: record for record in unsupported(work, _turns(gone))}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):

@@ -23,6 +23,7 @@ from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_counting import CountingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
 from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
@@ -51,6 +52,7 @@ class StoreContract(
     SpacesContract,
     CopyingContract,
     MiningContract,
+    LearningContract,
     SpendingContract,
     TendingContract,
     CountingContract,

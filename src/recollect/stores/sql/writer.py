@@ -17,6 +17,7 @@ from recollect.model.changes import (
     ExpectOnly,
     Held,
     Log,
+    Pool,
     Put,
     Remove,
     Renew,
@@ -47,12 +48,22 @@ from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sizes import Sizes
+from recollect.stores.sql.tending import pool_usage
 
 R = TypeVar("R", bound=Record)
 
 NEXT_USER = "next_user"
 
-_CHANGING = ("next_index", "mined_to", "started_at", "last_at", "title", "seq")
+_CHANGING = (
+    "next_index",
+    "mined_to",
+    "concluded_to",
+    "started_at",
+    "last_at",
+    "ended_at",
+    "title",
+    "seq",
+)
 _SAVE = (
     own_update(schema.conversations)
     .where(schema.conversations.c.id == bindparam("which"))
@@ -88,6 +99,8 @@ def apply(
                 writer.renew(change.ids)
             case Unname():
                 unname(rows, seq, change.field, change.names)
+            case Pool():
+                pool_usage(rows, change)
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
@@ -114,7 +127,7 @@ class _Run:
     expects: list[Expect]
 
 
-_Step = Append | Revise | Remove | ExpectOnly | Renew | Unname | _Run
+_Step = Append | Revise | Remove | ExpectOnly | Renew | Pool | Unname | _Run
 
 
 def _joined(changes: Sequence[Change]) -> list[_Step]:
@@ -129,7 +142,7 @@ def _joined(changes: Sequence[Change]) -> list[_Step]:
                     run.puts.append(change)
                 case Expect():
                     run.expects.append(change)
-                case Append() | Revise() | Remove() | ExpectOnly() | Renew() | Unname():
+                case Append() | Revise() | Remove() | ExpectOnly() | Renew() | Pool() | Unname():
                     joined.append(change)
         if run.puts or run.expects:
             joined.append(run)

@@ -1,0 +1,105 @@
+"""What is left of what was learnt when turns are erased: nothing that only they told.
+
+A conversation's summary and episode tell of all of it: they go, and are made again of what is left. A
+procedure loses the cases that began there, and its words if they came from there. A memory that others were
+merged into keeps the words that somebody else said.
+"""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from recollect.errors import Conflict
+from recollect.model.changes import Change, Expect, ExpectOnly, Put, Revise
+from recollect.model.records import (
+    LEARNT,
+    MEMORY_TYPES,
+    Conversation,
+    Episode,
+    MemoryRecord,
+    Procedure,
+    Record,
+    Summary,
+    Turn,
+)
+from recollect.record.memories import indexed
+from recollect.tend.learnt import CONCLUDED, conversation_slot, unlearnt
+from recollect.tend.wordings import is_merged, unsaid_by
+from recollect.workspace import Workspace
+
+AT_ONCE = 500
+"""How many conversations are asked for together."""
+
+
+def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
+    """What was made of conversations as a whole that lose turns, and of several turns of which one goes."""
+    turns = {record.id: record.conversation for record in gone.values() if isinstance(record, Turn)}
+    if not turns:
+        return []
+    secret = work.store.secret()
+    citing = list(work.store.linking("sources", sorted(turns)))
+    episodes, summaries = work.store.get(Episode, citing), list[Summary]()
+    every = sorted({*turns.values()})
+    for start in range(0, len(every), AT_ONCE):
+        talks = every[start : start + AT_ONCE]
+        slots = [conversation_slot(secret, id) for id in talks]
+        episodes += work.store.find(Episode, {"slot": slots})
+        summaries += work.store.find(Summary, {"conversation": talks})
+    return [record for record in (*episodes, *summaries) if _is_concluded(record)]
+
+
+def unsupported(work: Workspace, turns: AbstractSet[str]) -> list[Procedure]:
+    """Procedures for which nothing speaks without these turns."""
+    citing = list(work.store.linking("sources", sorted(turns)))
+    return [p for p in learnt_among(work, citing).values() if unlearnt(work, p, turns) is None]
+
+
+def learnt_among(work: Workspace, ids: Sequence[str]) -> dict[str, Procedure]:
+    """Those of the ids that are procedures which were learnt."""
+    return {p.id: p for p in work.store.get(Procedure, ids) if p.origin == LEARNT} if ids else {}
+
+
+def unlearn(work: Workspace, gone: Mapping[str, Record], turns: AbstractSet[str]) -> list[Change]:
+    """What becomes of what stays. Comes before the removals, which change what is expected."""
+    if not turns:
+        return []
+    changes: list[Change] = []
+    citing = sorted(work.store.linking("sources", sorted(turns)).keys() - gone.keys())
+    for memory in (m for kind in MEMORY_TYPES for m in work.store.get(kind, citing)):
+        left = left_of(work, memory, turns)
+        if left is not None:
+            same = left.content == memory.content
+            changes += [
+                Expect(memory.kind, memory.id, memory),
+                Put(left, None if same else indexed(work, left)),
+            ]
+    return changes
+
+
+def left_of(work: Workspace, memory: MemoryRecord, turns: AbstractSet[str]) -> MemoryRecord | None:
+    """What is left of a memory that stays, if more changes than that it cites fewer turns."""
+    if isinstance(memory, Procedure) and memory.origin == LEARNT:
+        return unlearnt(work, memory, turns)
+    return unsaid_by(memory, turns) if is_merged(memory) else None
+
+
+def reopened(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
+    """Conversations that stay are concluded again, of what is left of them; and nobody concludes them
+    meanwhile, of what goes."""
+    every = sorted({record.conversation for record in gone.values() if isinstance(record, Turn)})
+    changes: list[Change] = []
+    secret = work.store.secret() if every else b""
+    for start in range(0, len(every), AT_ONCE):
+        talks = every[start : start + AT_ONCE]
+        slots = [conversation_slot(secret, id) for id in talks]
+        for kind, where in ((Episode, {"slot": slots}), (Summary, {"conversation": talks})):
+            known = [*work.store.find(kind, where)]
+            if any(_is_concluded(record) and record.id not in gone for record in known):
+                raise Conflict("It was concluded meanwhile: read it again.")
+            changes.append(ExpectOnly(kind.kind, where, frozenset(record.id for record in known)))
+        staying = [c for c in work.store.get(Conversation, talks) if c.id not in gone and c.concluded_to]
+        changes += [Revise("conversation", c.id, {"concluded_to": 0}) for c in staying]
+    return changes
+
+
+def _is_concluded(record: Episode | Summary) -> bool:
+    return CONCLUDED in record.metadata if isinstance(record, Summary) else record.origin != "explicit"
