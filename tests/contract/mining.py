@@ -80,7 +80,9 @@ def everything(memory: Memory, *, places: bool = True) -> dict[str, Any]:
         ),
         "closets": sorted(c.id for c in closets) if places else [],
         "placed": whose,
-        "events": Counter((e.conversation, e.metadata["turns"]) for e in store.find(AuditEntry)),
+        "events": Counter(
+            (e.conversation, e.metadata["turns"]) for e in store.find(AuditEntry, {"operation": "mine"})
+        ),
         "watermarks": sorted(
             (c.id, c.mined_to, c.next_index, c.mining_problem) for c in store.find(Conversation)
         ),
