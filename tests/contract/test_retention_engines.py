@@ -126,6 +126,15 @@ def test_an_entity_fades_and_comes_back(memory: Memory, derek: ScopedMemory, clo
     assert clock.now() - again.last_seen < timedelta(hours=1)
 
 
+def test_what_is_recorded_of_long_ago_is_not_idle_yet(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock
+) -> None:
+    derek.set_retention(archive=False)
+    derek.record("user", "My sister Anna works at Acme.", conversation="a", at=START - 1000 * DAY)
+    derek.mine()
+    assert tended(memory, derek) == []
+
+
 def test_what_is_recalled_counts_as_before(memory: Memory, derek: ScopedMemory, clock: ManualClock) -> None:
     anna = Entity(id="anna", name="Anna", description="plays the cello", first_seen=START)
     memory.store.user(derek.scope.user).apply([Put(anna, (Chunk(0, len(searchable_text(anna))),))])

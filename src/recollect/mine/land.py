@@ -79,7 +79,7 @@ def plan_landing(
     at = {turn.id: turn.at for turn in window.turns}
     secret = view.secret()
     claims = _remembered(view, secret, extraction.claims, at)
-    people, met = _cast(work, view, secret, extraction, claims, at)
+    people, met = _cast(work, view, secret, extraction, claims, window.turns)
     known = _known(work, view, claims, vectors)
     making = _making(work, extraction, people, at, _said_before(view, known) | at)
     resolved = resolve(claims, known, making)
@@ -192,7 +192,7 @@ def _cast(
     secret: bytes,
     extraction: Extraction,
     claims: Sequence[Claim],
-    at: Mapping[str, datetime],
+    turns: Sequence[Turn],
 ) -> tuple[Cast, list[Entity]]:
     """Everybody and everything that is named, found by any of their names; and as they were."""
     mentions = (*extraction.mentions, *_own_names(claims))
@@ -213,7 +213,7 @@ def _cast(
     read = work.channels
     known = [entity for entity in called if entity.channel in read]
     foreign = {entity.id for entity in called if entity.channel not in read}
-    first = min(at.values(), default=work.clock.now())
+    first = min((turn.at for turn in turns), default=work.clock.now())
 
     def new(name: str) -> Entity:
         person = "person" if name == USER else "thing"
@@ -227,18 +227,20 @@ def _cast(
         )
 
     people = cast(mentions, names, known, new, key, work.settings.same_name)
-    return seen(people, _spoken_of(mentions, claims, extraction.bonds, at)), known
+    # Not when it was said: what is recorded of long ago is news here, and fades from now on.
+    heard = {turn.id: turn.recorded_at for turn in turns}
+    return seen(people, _spoken_of(mentions, claims, extraction.bonds, heard)), known
 
 
 def _spoken_of(
-    mentions: Iterable[Mention], claims: Iterable[Claim], bonds: Iterable[Bond], at: Mapping[str, datetime]
+    mentions: Iterable[Mention], claims: Iterable[Claim], bonds: Iterable[Bond], heard: Mapping[str, datetime]
 ) -> Iterator[tuple[str, datetime]]:
-    """Every name, with when it was said."""
+    """Every name, with when it was heard."""
     named = [((mention.name,), mention.turns) for mention in mentions]
     named += [((claim.subject, *claim.about), claim.turns) for claim in claims]
     named += [((bond.source, bond.target), bond.turns) for bond in bonds]
     for names, turns in named:
-        yield from ((name, at[turn]) for name in names for turn in turns if turn in at)
+        yield from ((name, heard[turn]) for name in names for turn in turns if turn in heard)
 
 
 def _own_names(claims: Sequence[Claim]) -> list[Mention]:

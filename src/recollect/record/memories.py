@@ -22,6 +22,7 @@ from recollect.limits import (
 )
 from recollect.model.changes import Append, Change, Chunk, Expect, Log, Put, Revise
 from recollect.model.records import (
+    DERIVED,
     MEMORY_KINDS,
     MEMORY_TYPES,
     Entity,

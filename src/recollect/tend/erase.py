@@ -158,12 +158,12 @@ def _sources(work: Workspace, memory: MemoryRecord, *, notes_only: bool) -> list
 
 def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change]) -> int:
     """Let go of records because the retention policy says so, as if each had been forgotten; `Conflict` when
-    one was changed since it was read. Not pressing: the files are scrubbed when something is forgotten."""
+    one was changed since it was read. Not pressing: the files are scrubbed when something is forgotten, and
+    wings of the palace keep their names, because the turns in them do."""
     secret, now = work.store.secret(), work.clock.now()
     digests = [tombstone_digest(secret, m.content) for m in doomed if isinstance(m, MemoryRecord)]
     ran_out = {RAN_OUT: True}
     stones = [Put(Tombstone(id=work.new_id(), digest=d, at=now, metadata=ran_out)) for d in digests]
-    beside = [change for entity in doomed if isinstance(entity, Entity) for change in unnamed(work, entity)]
     notes = [
         turn
         for memory in doomed
@@ -175,7 +175,7 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
-    work.apply(*calm, *beside, *stones, *logged)
+    work.apply(*calm, *stones, *logged)
     return len(everything)
 
 
