@@ -206,7 +206,7 @@ def test_every_kind_can_be_listed() -> None:
     run("remember", "Ana is allergic to peanuts", "--about", "Ana")
     run("goals", "add", "Book the flights")
     run("profile", "set", "--expertise", "Python")
-    stored = ask("stats")["counts"]
+    stored = ask("stats")["counts"] | {"audit": len(ask("audit")["audit"])}
     for kind in LISTED:
         printed = run("list", "--kind", kind)
         assert len(printed.stdout.splitlines()) == stored.get(kind, 0), kind
@@ -256,6 +256,7 @@ def test_users_and_channels_are_apart() -> None:
 def test_forget_one_with_and_without_sources() -> None:
     id = ask("remember", "Ana is allergic to peanuts")["id"]
     gone = ask("forget", id)
+    assert gone.pop("receipt") == ask("audit", "--operation", "forget")["audit"][0]["id"]
     assert gone == {"forgotten": {"fact": 1, "turn": 1}, "total": 2, "bytes_erased": True}
     failure("show", id, code=3)
     turn = ask("record", "user", BUDGET)["id"]

@@ -116,12 +116,13 @@ def forget(
         mine = here.scope(memory)
         forget = partial(mine.forget, id, everything=everything, with_sources=with_sources, **place)
         if dry_run or not (id or yes):
-            would_go = _would_go(forget(dry_run=True), place)
+            would_go = _counted(forget(dry_run=True), place)
             if dry_run:
                 _tell_dry(here, would_go)
                 return
             _confirm(_question(here, place, would_go))
         gone = forget()
+        _counted(gone, place)
         pending = memory.store.needs_scrub()
     told = {"forgotten": dict(gone.counts), "total": gone.total, "receipt": gone.receipt}
     here.answer(
@@ -143,8 +144,8 @@ def _place(here: Here, id: str | None, everything: bool) -> dict[str, str]:
     return given
 
 
-def _would_go(gone: Forgotten, place: dict[str, str]) -> dict[str, int]:
-    """What would go, kind by kind; `NotFound` when a place is given that has nothing in it."""
+def _counted(gone: Forgotten, place: dict[str, str]) -> dict[str, int]:
+    """What goes, kind by kind; `NotFound` when a place is given that has nothing in it."""
     if place and not gone.counts:
         ((name, value),) = place.items()
         raise NotFound(f"There is nothing to forget of the {name} {value!r}.")
