@@ -168,7 +168,7 @@ def test_a_target_searched_by_another_model_computes_its_own_vectors(
 ) -> None:
     live(derek, memory)
     other = SwitchedEmbedder(64)
-    calm = {"clock": memory.clock, "auto_mine": False}
+    calm = {"clock": memory.clock, "auto_mine": False, "conclude": False}
     with Memory.open(tmp_path / "target.db", embedder=other, **calm) as there:
         there.scope("ann").record("user", "coffee")
         copied = copy_store(memory.store, there.store)

@@ -138,7 +138,7 @@ class _Book:
         self._new: dict[str, Goal] = {}
 
     def goal(self, id: str) -> Goal:
-        if id not in self._read:
+        if check_given("id", id) not in self._read:
             self._read[id] = find_goal(self._work, id)
         return self._new.get(id, self._read[id])
 
@@ -209,5 +209,6 @@ def _checked(work: Workspace, given: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("parent") is not None:
         check_given("parent", values["parent"])
     if "blocked_by" in values:
-        values["blocked_by"] = tuple(dict.fromkeys(check_texts("blocked_by", values["blocked_by"] or ())))
+        given_by: Any = () if values["blocked_by"] is None else values["blocked_by"]
+        values["blocked_by"] = tuple(dict.fromkeys(check_texts("blocked_by", given_by)))
     return values
