@@ -90,6 +90,7 @@ class AsyncScopedMemory(_Threaded):
     palace = _verb(ScopedMemory.palace)
     drawer = _verb(ScopedMemory.drawer)
     counts = _verb(ScopedMemory.counts)
+    sizes = _verb(ScopedMemory.sizes)
     add_goal = _verb(ScopedMemory.add_goal)
     goals = _verb(ScopedMemory.goals)
     complete_goal = _verb(ScopedMemory.complete_goal)
@@ -125,6 +126,8 @@ class AsyncMemory(_Threaded):
     tend = _verb(Memory.tend)
     tending = _stream(Memory.tending)
     flush = _verb(Memory.flush)
+    metrics = _verb(Memory.metrics)
+    stop = _verb(Memory.stop)
     rebuild_vectors = _verb(Memory.rebuild_vectors)
     rebuild_text = _stream(Memory.rebuild_text)
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Conflict, EmbedderError, NotFound
+from recollect.measuring import Measures
 from recollect.model.changes import Change, Log
 from recollect.model.records import AuditEntry, Entity, Json
 from recollect.model.scope import Scope
 from recollect.model.space import LARGEST, Space
 from recollect.policies import Policies
-from recollect.ports.clock import Clock
+from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
@@ -71,6 +72,7 @@ class Workspace:
     flush: Callable[[], None] = lambda: None
     """Writes down what was counted so far."""
     policies: Policies = field(default_factory=Policies)
+    measures: Measures = field(default_factory=lambda: Measures(SystemClock()))
 
     @property
     def space(self) -> Space | None:

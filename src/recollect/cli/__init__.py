@@ -16,6 +16,7 @@ from recollect.cli import (
     output,
     palace,
     person,
+    stats,
     transfer,
     turns,
     upkeep,
@@ -51,7 +52,7 @@ app = new_app(
     cls=Root,
     callback=_root,
 )
-for _part in (demo, turns, memories, asking, mining, palace, usage, transfer, upkeep, doctor):
+for _part in (demo, turns, memories, asking, mining, palace, usage, stats, transfer, upkeep, doctor):
     app.add_typer(_part.app)
 for _group in (
     person.goals,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_given, check_text, check_time, check_whole, shown
+from recollect.measuring import IMPAIRED, MEMORIES, RECALL, RECORD, SKIPPED, TURNS
 from recollect.model.recollection import Recollection
 from recollect.model.records import (
     BY_KIND,
@@ -32,6 +33,8 @@ from recollect.workspace import Workspace
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from recollect.recall.question import Question
 
     Vector = NDArray[np.float32] | Sequence[float]
 
@@ -91,7 +94,7 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
             metadata={} if metadata is None else metadata,
             vector=vector,
         )
-        return turns.record(self._work, [message])[0]
+        return self._recorded([message])[0]
 
     def record_many(
         self,
@@ -102,7 +105,18 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
     ) -> builtins.list[Turn]:
         """Store many turns, in order; each batch of RECOLLECT_BATCH_LIMIT is one transaction. Those that
         name no conversation go into `conversation`, the scope's, or a new one."""
-        return turns.record(self._work, messages, progress, conversation)
+        return self._recorded(messages, progress, conversation)
+
+    def _recorded(
+        self,
+        messages: Iterable[Message | Mapping[str, Any]],
+        progress: Callable[[int], None] | None = None,
+        conversation: str | None = None,
+    ) -> builtins.list[Turn]:
+        with self._work.measures.timed(RECORD):
+            stored = turns.record(self._work, messages, progress, conversation)
+        self._work.measures.count(TURNS, len(stored))
+        return stored
 
     def record_tool(
         self,
@@ -136,13 +150,13 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
     ) -> MemoryRecord:
         """Save a memory as it is given. `fields` are those of its kind: `valid_from`, `expires_at`,
         `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`."""
-        return memories.remember(self._work, [{"content": content, "kind": kind, "about": about, **fields}])[
-            0
-        ]
+        return self.remember_many([{"content": content, "kind": kind, "about": about, **fields}])[0]
 
     def remember_many(self, items: Sequence[str | Mapping[str, Any]]) -> builtins.list[MemoryRecord]:
         """Save several memories, all or none."""
-        return memories.remember(self._work, memories.as_items(items))
+        saved = memories.remember(self._work, memories.as_items(items))
+        self._work.measures.count(MEMORIES, len(saved))
+        return saved
 
     def correct(self, id: str, content: str, *, since: datetime | None = None) -> MemoryRecord:
         """Replace a memory from now on, or from `since`. The old one is kept as what held before."""
@@ -186,7 +200,6 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
         content): the question is understood by them, and none is recalled. `techniques` switches some on
         or off. `include` brings along `goals`, `profile` or `related`; `explain` what was left out.
         """
-        from recollect.recall import pipeline  # its rules take a while to compile
         from recollect.recall.question import Question
 
         question = Question(
@@ -210,7 +223,16 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
             explain=explain,
             vector=vector,
         )
-        found = pipeline.recall(self._work, question)
+        return self._recalled(question)
+
+    def _recalled(self, question: "Question") -> Recollection:
+        from recollect.recall import pipeline  # its rules take a while to compile
+
+        measures = self._work.measures
+        with measures.timed(RECALL):
+            found = pipeline.recall(self._work, question)
+        measures.count(SKIPPED, found.skipped is not None)
+        measures.count(IMPAIRED, bool(found.problems))
         self._after_recall(self.scope.user, found)
         return found
 

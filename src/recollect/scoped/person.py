@@ -7,6 +7,7 @@ from typing import Any
 
 from recollect.model.records import Goal, Profile, UserSettings
 from recollect.record import ledger
+from recollect.record.sizes import Filled, sizes
 from recollect.workspace import Workspace
 
 
@@ -34,6 +35,10 @@ class PersonVerbs:
     def complete_goal(self, id: str, status: str = "completed", result: str | None = None) -> Goal:
         """Close a goal with its result, or set another status. Goals that only it blocked become active."""
         return ledger.complete_goal(self._work, id, status, result)
+
+    def sizes(self) -> dict[str, Filled]:
+        """How much there is, by channel, and how much there may be; under the empty name, in all."""
+        return sizes(self._work)
 
     def profile(self) -> Profile:
         """What is known of the user as a person."""
