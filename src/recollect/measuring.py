@@ -83,7 +83,8 @@ class Measures:
         return [Measure(*key, count) for key, count in counts.items()]
 
     def _add(self, *more: tuple[str, int, int]) -> None:
-        day = self._clock.now().astimezone(UTC).date()
+        now = self._clock.now()
+        day = (now if now.tzinfo is UTC else now.astimezone(UTC)).date()  # each recall passes here
         with self._lock:
             for name, place, times in more:
                 key = (day, name, place)

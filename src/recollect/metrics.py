@@ -181,7 +181,7 @@ def _histogram(found: Figures, name: str, told: str, help: str) -> Iterator[str]
     yield from _head("histogram", told, help)
     for number in SHOWN:
         within = sum(count for place, count in buckets.items() if place <= number)
-        yield _sample(f"{told}_bucket", {"le": f"{upper(number):g}"}, within)
+        yield _sample(f"{told}_bucket", {"le": repr(upper(number))}, within)
     total = sum(buckets.values())
     yield _sample(f"{told}_bucket", {"le": "+Inf"}, total)
     yield _sample(f"{told}_sum", {}, found.total(microseconds(name)) / 1e6)

@@ -82,7 +82,7 @@ def test_the_buckets_of_a_histogram_add_up() -> None:
     assert within == sorted(within)
     assert (within[0], within[-1]) == (15, 73)
     assert bounds == sorted(bounds)
-    assert (bounds[0], bounds[-1]) == (0.000128, float("inf"))
+    assert (bounds[0], bounds[-2], bounds[-1]) == (0.000128, 2**26 / 1e6, float("inf"))
 
 
 def test_no_name_can_break_a_line() -> None:

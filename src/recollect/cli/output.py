@@ -125,7 +125,7 @@ def section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) 
 def counted(count: int, what: str) -> str:
     """The number and the noun: "1 memory", "1,200 memories"."""
     if count != 1 and not what.endswith("s"):
-        what = what[:-1] + "ies" if what.endswith("y") else what + "s"
+        what = what[:-1] + "ies" if what.endswith("y") and what[-2] not in "aeiou" else what + "s"
     return f"{count:,} {what}"
 
 
