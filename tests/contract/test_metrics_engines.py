@@ -59,8 +59,8 @@ def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, str]
         assert (found["recall_seconds_count"], found["parked decay"]) == (2, 2)
         cached = "postgresql" not in place["db"] or bool(place["key"])
         assert bool(found["cache_hits_total"]) == cached
-        assert memory.store.unpark() == {"chunks": 1, "mining": 1, "chores": 2}
-        assert memory.store.unpark() == {"chunks": 0, "mining": 1, "chores": 2}, "until they succeed"
+        assert (memory.store.unpark(), memory.store.unpark()) == (4, 0)
+        assert memory.store.stats()["parked"] == {"chunks": 0, "mining": {}, "chores": {}}
         memory.tend()
         assert memory.store.stats()["parked"]["chunks"] == 0
         assert samples(memory.metrics())["waiting embed"] == 0

@@ -69,8 +69,8 @@ def tend(
     interrupted = False
     with here.memory() as memory:
         if retry:
-            tried = output.summed(_named(memory.store.unpark()))
-            here.note(f"Tried again: {tried or 'nothing, as nothing is put aside'}.")
+            tried = memory.store.unpark()
+            here.note(f"Tried again: {tried:,}." if tried else "Nothing is put aside.")
         if forever:
             outcomes, interrupted = _forever(here, memory)
         else:
@@ -83,11 +83,6 @@ def tend(
 
 
 command(app, "recollect worker --forever", name="worker", hidden=True)(tend)
-
-
-def _named(counts: dict[str, int]) -> dict[str, int]:
-    names = {"chunks": "chunk", "mining": "conversation", "chores": "chore"}
-    return {names[what]: count for what, count in counts.items() if count}
 
 
 # What would be done

@@ -350,8 +350,8 @@ class Store(Protocol):
         """
         ...
 
-    def unpark(self) -> dict[str, int]:
-        """Have everything that is parked tried again at once; how many `chunks`, `mining`, `chores`."""
+    def unpark(self) -> int:
+        """Have everything tried again that failed: parked chunks, chores, mining; how many of them."""
         ...
 
     def check(self) -> list[str]:

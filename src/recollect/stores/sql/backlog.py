@@ -72,16 +72,15 @@ def parked(connection: Connection) -> dict[str, Any]:
     }
 
 
-def unpark(connection: Connection) -> dict[str, int]:
-    """Have all of it tried again at once; how many chunks, conversations and chores that are."""
-    aside = and_(_MARKS.c.failures > 0, _MARKS.c.chore != MINE)
-    users = select(_MARKS.c.user_id).where(aside)
-    visits = schema.visits
-    steps = {
-        "chunks": update(_VECTORS).where(schema.parked).values(failures=0),
-        "mining": update(_TALKS).where(_FAILED).values(mining_after=None),
-        "visits": update(visits).where(visits.c.user_id.in_(users)).values(due_at=0),
-        "chores": update(_MARKS).where(aside).values(at=None, after=None),
-    }
-    done = {name: connection.execute(step).rowcount for name, step in steps.items()}
-    return {name: count for name, count in done.items() if name != "visits"}
+def unpark(connection: Connection) -> int:
+    """Have all of it tried again at once, as if it had not failed; how many chunks, conversations, chores."""
+    failing, visits = _MARKS.c.failures > 0, schema.visits
+    users = select(_MARKS.c.user_id).where(failing)
+    connection.execute(update(visits).where(visits.c.user_id.in_(users)).values(due_at=0))
+    fresh = {"failures": 0, "problem": None, "at": None, "after": None}
+    steps = (
+        update(_VECTORS).where(schema.empty, _VECTORS.c.failures > 0).values(failures=0),
+        update(_TALKS).where(_FAILED).values(mining_failures=0, mining_problem=None, mining_after=None),
+        update(_MARKS).where(failing).values(seq=0, **fresh),
+    )
+    return sum(connection.execute(step).rowcount for step in steps)

@@ -206,7 +206,7 @@ class SqlStore(SpaceKeeper):
             waits, parked = backlog.waiting(connection, quiet, idle), backlog.parked(connection)
         return {"rows": rows, "waiting": waits, "parked": parked, **self._backend.stats()}
 
-    def unpark(self) -> dict[str, int]:
+    def unpark(self) -> int:
         return self._backend.write(backlog.unpark)
 
     @only_reads
