@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.unit.test_metrics import fail, park_vectors, samples
 @pytest.fixture(params=ENGINES, ids=NAMES)
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, str]]:
+) -> Iterator[dict[str, Any]]:
     """The address of an empty database, and its key."""
     engine, key = request.param
     if engine == "sqlite":
@@ -28,7 +29,7 @@ def place(
         yield {"db": url, "key": key}
 
 
-def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, str]) -> None:
+def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, Any]) -> None:
     clock, embedder = ManualClock(), SwitchedEmbedder()
     model = Scripted(ModelError("The model is down."))
     with Memory.open(**place, clock=clock, embedder=embedder, model=model) as memory:
@@ -66,7 +67,7 @@ def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, str]
         assert samples(memory.metrics())["waiting embed"] == 0
 
 
-def test_jobs_and_counts_add_up(place: dict[str, str]) -> None:
+def test_jobs_and_counts_add_up(place: dict[str, Any]) -> None:
     with Memory.open(**place, embedder="none", clock=ManualClock()) as memory:
         store, day = memory.store, START.date()
         store.note_jobs([JobState("embed", START, 2.0, 5, "It broke.")])

@@ -203,7 +203,7 @@ def test_a_worker_survives_a_round_that_fails(monkeypatch: pytest.MonkeyPatch) -
         if len(rounds) == 1:
             raise StoreUnavailable("The server is away.")
         os.kill(os.getpid(), signal.SIGTERM)  # asked to end in the middle of it
-        memory._stopping.clear()  # pyright: ignore[reportPrivateUsage]
+        memory._stopping.clear()
         return tend(memory, progress)
 
     monkeypatch.setattr(Memory, "tend", failing)

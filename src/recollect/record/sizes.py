@@ -19,7 +19,7 @@ class Filled:
 def sizes(work: Workspace) -> dict[str, Filled]:
     found: dict[str, Filled] = {}
     for channel, size in sorted(work.store.sizes().items()):
-        policy = retention(work, channel or None)
+        policy = retention(work, channel)  # under the empty name: that of all channels
         quotas = policy.channel_turn_quota, policy.channel_memory_quota
         if not channel:
             quotas = policy.turn_quota, policy.memory_quota
