@@ -118,6 +118,7 @@ class AsyncScopedMemory(_Threaded):
     palace = _verb(ScopedMemory.palace)
     drawer = _verb(ScopedMemory.drawer)
     counts = _verb(ScopedMemory.counts)
+    sizes = _verb(ScopedMemory.sizes)
     add_goal = _verb(ScopedMemory.add_goal)
     goals = _verb(ScopedMemory.goals)
     goal = _verb(ScopedMemory.goal)
@@ -165,6 +166,8 @@ class AsyncMemory(_Threaded):
     tending = _stream(Memory.tending)
     working_state = _verb(Memory.working_state)
     flush = _verb(Memory.flush)
+    metrics = _verb(Memory.metrics)
+    stop = _verb(Memory.stop)
     rebuild_vectors = _verb(Memory.rebuild_vectors)
     rebuild_text = _stream(Memory.rebuild_text)
 

@@ -13,7 +13,9 @@ from recollect import settings as settings_module
 from recollect import wiring
 from recollect.auditing import Reads
 from recollect.errors import Invalid, RecollectError, SettingsError
+from recollect.measuring import HITS, Measures, tended
 from recollect.metering import Meter
+from recollect.metrics import exposition, figures
 from recollect.model.recollection import Recollection
 from recollect.model.retention import parsed
 from recollect.model.scope import GLOBAL, Scope
@@ -72,7 +74,8 @@ class Memory:
         self.clock = clock
         self.settings = settings
         self._new_ids = id_maker(clock)
-        self._meter = Meter(store, clock)
+        self._measures = Measures(clock)
+        self._meter = Meter(store, clock, self._measures)
         self._reads = Reads(store, clock, self._new_ids, settings.audit, self._flush_if_many)
         self._returned: dict[str, dict[str, tuple[str, int, datetime]]] = {}
         self._lock = threading.Lock()
@@ -143,6 +146,7 @@ class Memory:
             self.flush,
             self._policies,
             self.working_store,
+            measures=self._measures,
         )
 
     def working_state(self) -> WorkingState:
@@ -156,11 +160,21 @@ class Memory:
             return run_once(self._tender(progress))
         finally:
             self._meter.write()
+            self._measured()
 
-    def tending(self) -> Iterator[Planned]:
-        """What `tend` would do for users, and why, without doing it."""
+    def tending(self, user: str | None = None) -> Iterator[Planned]:
+        """What `tend` would do for users, or for one, and why, without doing it."""
         self.flush()
-        return plan(self._tender())
+        return plan(self._tender(), user)
+
+    def stop(self) -> None:
+        """Have `tend` end after the step it is at, from another thread or a signal. There is no way back."""
+        self._stopping.set()
+
+    def metrics(self) -> str:
+        """What is counted and how things stand, of everybody together, as a Prometheus server reads it."""
+        self.flush()
+        return exposition(figures(self.store, self.settings, self.clock.now()))
 
     def _tender(self, progress: Progress | None = None) -> Tender:
         return Tender(
@@ -172,11 +186,12 @@ class Memory:
             progress,
             self._stopping.is_set,
             self._spend,
+            lambda action, times: self._measures.count(tended(action), times),
         )
 
     def flush(self) -> None:
-        """Write down which memories were returned, what was read and what models used; what cannot be
-        written is dropped."""
+        """Write down which memories were returned, what was read, what models used and what is counted for
+        operators; what cannot be written is dropped."""
         with self._lock:
             returned, self._returned = self._returned, {}
             counting = self._counting
@@ -189,6 +204,16 @@ class Memory:
                 log.warning("Returned memories were not counted: %s", error)
         self._reads.write()
         self._meter.write()
+        self._measured()
+
+    def _measured(self) -> None:
+        try:
+            for name, times in self.store.tally().items():
+                self._measures.count(name, times)
+            if measures := self._measures.take():
+                self.store.measure(measures)
+        except RecollectError as error:  # told to operators only: nobody misses it
+            log.info("What was counted was dropped: %s", error)
 
     def rebuild_text(self) -> Iterator[int]:
         """Build the text index anew, yielding how many chunks are done."""
@@ -228,6 +253,7 @@ class Memory:
     def _count(self, user: str, found: Recollection) -> None:
         """Note what was returned; it is written later, out of the request's way."""
         now = self.clock.now()
+        self._measures.count(HITS, len(found.hits))
         with self._lock:
             ids = self._returned.setdefault(user, {})
             for hit in found.hits:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, date
 
 from recollect.errors import RecollectError
+from recollect.measuring import Measures, called
 from recollect.ports.clock import Clock
 from recollect.ports.language_model import Tokens
 from recollect.ports.spending import Spend
@@ -22,8 +23,9 @@ _Key = tuple[date, str, str]
 class Meter:
     """Adds up what is spent, until it is written. Safe in any thread."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, measures: Measures) -> None:
         self._store = store
+        self._measures = measures
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: dict[str, dict[_Key, list[int]]] = {}
@@ -41,6 +43,7 @@ class Meter:
                 total[0] += 1
                 total[1] += prompt
                 total[2] += completion
+            self._measures.count(called(source))
             after(calls)
 
         return spend

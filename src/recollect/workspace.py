@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Conflict, EmbedderError, Invalid, NotFound
+from recollect.measuring import Measures
 from recollect.model.changes import Change, Log
 from recollect.model.records import AuditEntry, Entity, Json, UserSettings
 from recollect.model.retention import EVERYWHERE, Retention, check_differences, layered
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.space import LARGEST, Space
 from recollect.policies import Differences, Policies
-from recollect.ports.clock import Clock
+from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
@@ -76,6 +77,7 @@ class Workspace:
     working: WorkingStore | None = None
     guards: tuple[Change, ...] = ()
     """What every change made here goes by."""
+    measures: Measures = field(default_factory=lambda: Measures(SystemClock()))
 
     @property
     def space(self) -> Space | None:

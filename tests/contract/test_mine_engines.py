@@ -105,7 +105,7 @@ def test_what_fails_is_parked_and_tried_again(
         derek = memory.scope("parked")
         say(derek, "I live in Lyon.")
         assert [m.problem for m in derek.mine()] == ["The model is down."]
-        assert memory.store.stats()["mining"]["problems"] == {"The model is down.": 1}
+        assert memory.store.stats()["parked"]["mining"] == {"The model is down.": 1}
         assert [(c.mined_to, c.mining_failures) for c in derek.conversations()] == [(0, 1)]
         clock.advance(days=1)
         assert next(o.problem for o in memory.tend() if o.job == "mine") is None

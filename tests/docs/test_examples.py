@@ -53,6 +53,17 @@ def test_every_technique_is_in_the_table() -> None:
     assert rows == [(name, "on" if on else "off", does) for name, (on, does) in TECHNIQUES.items()]
 
 
+def test_every_metric_is_in_the_table(tmp_path: Path) -> None:
+    from recollect import Memory
+
+    with Memory.open(tmp_path / "memory.db", embedder="none") as memory:
+        memory.tend()
+        told = memory.metrics()
+    page = (ROOT / "docs/operating.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(recollect_\w+)` \| (\w+) \|", page, re.MULTILINE)
+    assert rows == re.findall(r"^# TYPE (\w+) (\w+)$", told, re.MULTILINE)
+
+
 PAGE = """\
 ```python
 a = 1

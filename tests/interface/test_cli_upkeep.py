@@ -42,6 +42,8 @@ def test_tend_fills_in_what_waits() -> None:
         "erasures_to_finish": False,
         "models_to_drop": 0,
         "conversations_to_mine": 1,
+        "conversations_to_conclude": 1,
+        "put_aside": 0,
     }
     assert "chunks_without_vector\t1" in run("tend", "--dry-run").stdout
     jobs = {job["job"]: job for job in ask("tend")["jobs"]}
@@ -180,8 +182,8 @@ def test_doctor_of_a_healthy_memory() -> None:
     assert answer["ok"] is True
     assert set(states(answer).values()) == {"ok"}
     names = (
-        "recollect python sqlite user embedder database writing contents soundness vectors mining erasures "
-        "disk"
+        "recollect python sqlite user embedder database writing contents soundness vectors mining worker "
+        "erasures disk"
     )
     assert list(states(answer)) == names.split(" ")
     assert "ms a query" in run("doctor").stdout
@@ -240,7 +242,7 @@ def test_doctor_of_a_database_that_is_being_written(tmp_path: Path, monkeypatch:
     db = tmp_path / "busy.db"
     run("record", "user", "hello", "--db", db)
     monkeypatch.setattr("recollect.cli.doctor.BUSY_SECONDS", 0.0)
-    monkeypatch.setattr("recollect.cli.doctor.CHECKED_BYTES", 0)
+    monkeypatch.setattr("recollect.cli.doctor_contents.CHECKED_BYTES", 0)
     with closing(sqlite3.connect(db, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         assert states(ask("doctor", "--db", db))["writing"] == "warn"

@@ -14,9 +14,9 @@ SRC = Path(__file__).parents[2] / "src" / "recollect"
 # What each part may import besides itself. ROOT is `from recollect import Memory`, the public names.
 ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
-KIT = BASE | {"settings", "limits", "workspace", "policies"}
+KIT = BASE | {"settings", "limits", "workspace", "policies", "measuring"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
-EDGE = CORE | {"keys", "memory", "scoped", "wiring", ROOT}
+EDGE = CORE | {"keys", "memory", "scoped", "wiring", "metrics", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "model": {"errors"},
@@ -27,9 +27,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "limits": {"errors", "model", "settings"},
     "resting": set(),
     "policies": set(),
-    "metering": BASE,
     "auditing": BASE,
-    "workspace": BASE | {"settings", "resting", "policies"},
+    "measuring": BASE,
+    "metering": BASE | {"measuring"},
+    "metrics": BASE | {"measuring", "settings"},
+    "workspace": BASE | {"settings", "resting", "policies", "measuring"},
     "record": KIT,
     "recall": KIT,
     "mine": KIT | {"record"},
@@ -38,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": BASE,
     "scoped": CORE | {"auditing"},
     # Memory.open asks the wiring for its ports
-    "memory": CORE | {"scoped", "wiring", "resting", "metering", "auditing"},
+    "memory": CORE | {"scoped", "wiring", "resting", "metering", "auditing", "metrics"},
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
     "agent": EDGE,

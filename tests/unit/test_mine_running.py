@@ -101,7 +101,9 @@ def test_a_model_that_fails_is_asked_again_later(open_memory: OpenMemory, clock:
     say(derek, "I live in Lyon.")
     (done,) = derek.mine()
     assert done.problem == "The model is down."
-    assert memory.store.stats()["mining"] == {"waiting": 1, "problems": {"The model is down.": 1}}
+    stats = memory.store.stats()
+    assert stats["waiting"]["mine"]["conversations"] == 1
+    assert stats["parked"]["mining"] == {"The model is down.": 1}
     (conversation,) = derek.conversations()
     assert (conversation.mined_to, conversation.mining_failures) == (0, 1)
 
@@ -114,7 +116,8 @@ def test_a_model_that_fails_is_asked_again_later(open_memory: OpenMemory, clock:
     assert _mined(memory) == 0  # twice as long
     clock.advance(days=1)
     assert _mined(memory) == 1
-    assert memory.store.stats()["mining"] == {"waiting": 0, "problems": {}}
+    stats = memory.store.stats()
+    assert (stats["waiting"]["mine"]["conversations"], stats["parked"]["mining"]) == (0, {})
     (conversation,) = derek.conversations()
     assert conversation.mining_problem is None
 

@@ -282,18 +282,3 @@ def timeline(
             here.note("Nothing happened yet in the time that was asked for.")
 
     here.answer({"events": [output.plain(event) for event in events]}, tell)
-
-
-@command(app, "recollect stats", "recollect stats --user derek --json")
-def stats(here: Here) -> None:
-    """Count what is stored of one user, kind by kind."""
-    with here.stored() as mine:
-        counts = mine.counts()
-
-    def tell() -> None:
-        if counts:
-            output.table(("kind", "count"), [(kind, f"{count:,}") for kind, count in counts.items()])
-        else:
-            here.note(f"Nothing of {here.user} is stored yet.")
-
-    here.answer({"user": here.user, "counts": counts}, tell)

@@ -7,18 +7,17 @@ import shutil
 import sqlite3
 import statistics
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
 
 import typer
 
 from recollect import settings as settings_module
 from recollect import wiring
 from recollect.cli import database, models, output
+from recollect.cli.doctor_contents import Check, contents
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
 from recollect.errors import EmbedderError, RecollectError, SettingsError
@@ -30,26 +29,12 @@ from recollect.wiring import database_file
 
 app = typer.Typer()
 
-State = Literal["ok", "warn", "fail"]
-
-CHECKED_BYTES = 64 * MiB
-"""Databases up to this size are read whole; larger ones by `recollect db check`."""
 SLOW_MS = 100.0
 LITTLE_DISK, NO_DISK = 1024 * MiB, 64 * MiB
 QUERIES = 5
 BUSY_SECONDS = 2.0
 MAKE = "Run `recollect db create`."
 CORRECT_KEY = "Correct RECOLLECT_KEY or RECOLLECT_KEY_FILE, as it says."
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at, and what to do about it."""
-
-    name: str
-    state: State
-    detail: str
-    fix: str = ""
 
 
 @command(app, "recollect doctor", "recollect doctor --json | jq '.checks[] | select(.state != \"ok\")'")
@@ -194,7 +179,7 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
         return
     try:
         with closing(wiring.open_store(settings)) as store:
-            yield from _contents(store, space, _size(path))
+            yield from contents(store, settings, space, _size(path))
     except RecollectError as error:
         yield Check("contents", "fail", str(error), "Restore it from a backup or an export.")
 
@@ -217,7 +202,7 @@ def _server(settings: Settings, space: Space | None) -> Iterator[Check]:
             what = f"{stats['engine']}, {stats['path']}, {size / MiB:.1f} MiB, schema {seen.schema}"
             yield Check("database", "ok", what)
             yield _round_trip(store)
-            yield from _contents(store, space, size)
+            yield from contents(store, settings, space, size)
     except SettingsError as error:  # the address is right, or it had not been found
         yield Check("encryption", "fail", str(error), CORRECT_KEY)
     except RecollectError as error:
@@ -298,74 +283,6 @@ def _writing(settings: Settings, path: Path) -> Check:
             )
         return Check("writing", "fail", f"{path}: {error}", "Make the file and its folder writable.")
     return Check("writing", "ok", "possible")
-
-
-def _contents(store: Store, space: Space | None, size: int) -> Iterator[Check]:
-    stats = store.stats()
-    rows = stats["rows"]
-    names = {"users": "user", "turns": "turn", "memories": "memory"}
-    yield Check(
-        "contents", "ok", output.summed({one: rows[many] for many, one in names.items() if many in rows})
-    )
-    yield from _soundness(store, size)
-    yield from _vectors(store, space)
-    if rows["spaces_to_drop"]:
-        yield Check("vectors", "warn", "those of a model before are still there", "Run `recollect tend`.")
-    if not store.text_is_current():
-        yield Check("text index", "warn", "made by another release's analyser", "Run `recollect tend`.")
-    yield from _mining(stats["mining"])
-    if store.needs_scrub():
-        yield Check("erasures", "warn", "forgotten bytes may still be in the files", "Run `recollect tend`.")
-    else:
-        yield Check("erasures", "ok", "all finished")
-
-
-def _mining(found: Mapping[str, Any]) -> Iterator[Check]:
-    """What was said and not mined, and why not where it failed."""
-    for problem, count in found["problems"].items():
-        what = "1 conversation" if count == 1 else f"{count:,} conversations"
-        reason = f"{what} could not be mined, to be tried again: {problem}"
-        yield Check("mining", "warn", reason, "Put that right, or run `recollect mine` to try now.")
-    if not found["problems"]:
-        waiting = found["waiting"]
-        wait = "1 conversation waits" if waiting == 1 else f"{waiting:,} conversations wait"
-        yield Check("mining", "ok", wait if waiting else "nothing waits")
-
-
-def _vectors(store: Store, configured: Space | None) -> Iterator[Check]:
-    """Every space, how far it is filled, and whether the configured model is the one that is searched."""
-    spaces = store.spaces()
-    if not spaces:
-        yield Check("vectors", "ok", "none is missing")
-    for state in spaces:
-        model = state.space.model
-        filled = f"{state.chunks - state.waiting:,} of {output.counted(state.chunks, 'chunk')}"
-        if not state.active:
-            fix = f"`recollect rebuild vectors --model {model}` goes on; with --cancel it is given up."
-            yield Check("vectors", "warn", f"{model}: {filled}, not searched yet", fix)
-        elif state.waiting:
-            yield Check("vectors", "warn", f"{model}: {filled}, searched", "Run `recollect tend`.")
-        else:
-            yield Check("vectors", "ok", f"{model}: {filled}, searched")
-    active = next((state.space for state in spaces if state.active), None)
-    if active and configured and not active.compares_with(configured):
-        yield Check(
-            "vectors",
-            "warn",
-            f"{active.model} is searched, but {configured.model} is configured: recall goes by words only",
-            f"Run `recollect rebuild vectors --model {configured.model}`, "
-            f"or set RECOLLECT_EMBEDDER={active.embedder}.",
-        )
-
-
-def _soundness(store: Store, size: int) -> Iterator[Check]:
-    if size > CHECKED_BYTES:
-        yield Check("soundness", "ok", "not checked, as the database is large: run `recollect db check`")
-        return
-    problems = store.check()
-    yield from (Check("soundness", "fail", problem, "Restore a backup or an export.") for problem in problems)
-    if not problems:
-        yield Check("soundness", "ok", "every index agrees")
 
 
 def _disk(path: Path) -> Check:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -87,10 +87,45 @@ def local(at: datetime | None) -> str:
         return f"{at:%Y-%m-%d %H:%M %Z}"
 
 
+def span(time: timedelta) -> str:
+    """A time that has passed, as people say it: "40 s", "3 min", "2 h", "5 days"."""
+    seconds = max(0, round(time.total_seconds()))
+    if seconds < 100:
+        return f"{seconds} s"
+    if seconds < 100 * 60:
+        return f"{seconds // 60} min"
+    return f"{seconds // 3600} h" if seconds < 48 * 3600 else f"{seconds // 86400} days"
+
+
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[int]) -> str:
+    """A small chart of numbers: bars on a terminal that has them, else the numbers."""
+    if not sys.stdout.isatty() or (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+        return " ".join(map(str, values))
+    most = max(values, default=0)
+    heights = (-(-value * len(_HEIGHTS) // most) if most else 0 for value in values)
+    return "".join(_HEIGHTS[height - 1] if height else " " for height in heights)
+
+
+def section(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table among others: below its title on a terminal; in a pipe each row begins with the title."""
+    if not rows:
+        return
+    if not sys.stdout.isatty():
+        table((), [(title, *row) for row in rows])
+        return
+    from rich.text import Text
+
+    _console().print(Text(f"\n{title}", style="bold"))
+    table(headings, rows)
+
+
 def counted(count: int, what: str) -> str:
     """The number and the noun: "1 memory", "1,200 memories"."""
     if count != 1 and not what.endswith("s"):
-        what = what[:-1] + "ies" if what.endswith("y") else what + "s"
+        what = what[:-1] + "ies" if what.endswith("y") and what[-2] not in "aeiou" else what + "s"
     return f"{count:,} {what}"
 
 

@@ -1,8 +1,9 @@
 """recollect tend, rebuild."""
 
+import logging
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
@@ -13,13 +14,19 @@ import typer
 from recollect import settings as settings_module
 from recollect import wiring
 from recollect.cli import output
-from recollect.cli.failing import FAILED
+from recollect.cli.failing import FAILED, INTERRUPTED
 from recollect.cli.frame import Here, command, new_app
 from recollect.errors import SettingsError
 from recollect.memory import Memory
+from recollect.metrics import parked, state
 from recollect.tend.tender import Outcome
+from recollect.tend.visits import Planned
+
+log = logging.getLogger("recollect.tend")
 
 app = typer.Typer()
+DRY_LINES = 20
+"""How many steps of each chore a dry run shows to people."""
 rebuild = new_app(
     "rebuild",
     "Build an index anew from what is stored.",
@@ -28,30 +35,49 @@ rebuild = new_app(
 )
 
 
-@command(app, "recollect tend", "recollect tend --dry-run", "recollect tend --forever")
+@command(
+    app,
+    "recollect tend",
+    "recollect tend --dry-run",
+    "recollect tend --dry-run --user derek --json",
+    "recollect tend --forever",
+    "recollect tend --retry",
+)
 def tend(
     here: Here,
     once: Annotated[bool, typer.Option("--once", help="Do what waits, then end. The default.")] = False,
     forever: Annotated[bool, typer.Option("--forever", help="Go on until ended, as a worker does.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what waits.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done, and why; with --user, for one.")
+    ] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Also try at once what failed and was put aside.")
+    ] = False,
 ) -> None:
-    """Do the background's work: missing vectors, mining, an outdated text index, erasures to finish.
+    """Do the background's work: missing vectors, mining, what the retention policy says, erasures to finish.
 
-    A change to the configured model that was begun is carried on and, once every vector is there, made.
-    With --forever it is also begun.
+    Any number of workers may run at once. A change to the configured model that was begun is carried on and,
+    once every vector is there, made; with --forever it is also begun.
     """
-    if once + forever + dry_run > 1:
-        raise typer.BadParameter("give only one of --once, --forever and --dry-run.", param_hint="--once")
+    if once + forever + dry_run > 1 or dry_run + retry > 1:
+        raise typer.BadParameter(
+            "give only one of --once, --forever and --dry-run, the last without --retry.", param_hint="--once"
+        )
     if dry_run:
-        here.existing()
+        _dry_run(here)
+        return
+    interrupted = False
     with here.memory() as memory:
-        if dry_run:
-            waiting = waits(memory)
-            rows = [(name, str(value)) for name, value in waiting.items()]
-            here.answer({"waiting": waiting}, lambda: output.table(("waiting", ""), rows))
-            return
-        outcomes = _forever(here, memory) if forever else _once(here, memory)
+        if retry:
+            tried = memory.store.unpark()
+            here.note(f"Tried again: {tried:,}." if tried else "Nothing is put aside.")
+        if forever:
+            outcomes, interrupted = _forever(here, memory)
+        else:
+            outcomes = _once(here, memory)
     here.answer({"jobs": [output.plain(outcome) for outcome in outcomes]}, lambda: _tell(outcomes))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
     if any(outcome.problem for outcome in outcomes):
         raise typer.Exit(FAILED)
 
@@ -59,55 +85,106 @@ def tend(
 command(app, "recollect worker --forever", name="worker", hidden=True)(tend)
 
 
+# What would be done
+
+
+def _dry_run(here: Here) -> None:
+    here.existing()
+    planned: dict[str, list[Planned]] = {}
+    with here.memory() as memory:
+        waiting = waits(memory)
+        for step in memory.tending(here.options.user):
+            planned.setdefault(step.chore, []).append(step)
+    every = [output.plain(step) for steps in planned.values() for step in steps]
+
+    def tell() -> None:
+        output.section("waiting", ("", ""), [(name, str(value)) for name, value in waiting.items()])
+        for chore, steps in planned.items():
+            rows = [(step.user, step.action, step.kind, step.id, step.why) for step in steps[:DRY_LINES]]
+            output.section(chore, ("whose", "action", "kind", "id", "why"), rows)
+            if len(steps) > DRY_LINES:
+                here.note(f"{chore}: {len(steps) - DRY_LINES:,} more; --json shows all of them.")
+
+    here.answer({"waiting": waiting, "planned": every}, tell)
+
+
 def waits(memory: Memory) -> dict[str, Any]:
-    """What the background would find to do."""
+    """What the background would find to do in the whole database."""
     store = memory.store
-    stats = store.stats()
+    stats = state(store, memory.settings)
     rows = stats["rows"]
     return {
         "chunks_without_vector": rows["chunks_waiting_for_a_vector"],
         "text_index_outdated": not store.text_is_current(),
         "erasures_to_finish": store.needs_scrub(),
         "models_to_drop": rows["spaces_to_drop"],
-        "conversations_to_mine": stats["mining"]["waiting"],
+        "conversations_to_mine": stats["waiting"]["mine"]["conversations"],
+        "conversations_to_conclude": stats["waiting"]["conclude"]["conversations"],
+        "put_aside": sum(parked(stats).values()),
     }
+
+
+# Doing it
 
 
 def _once(here: Here, memory: Memory) -> list[Outcome]:
     return memory.tend(lambda job, done: here.progress(f"Tending: {job}", done))
 
 
-def _forever(here: Here, memory: Memory) -> list[Outcome]:
-    """Tend until the process is asked to end; what was done in all, job by job."""
+def _forever(here: Here, memory: Memory) -> tuple[list[Outcome], bool]:
+    """Tend until the process is asked to end: what was done in all, job by job, and whether Ctrl-C ended it.
+    Whatever goes wrong is told and tried again in the next round."""
     total: dict[str, Outcome] = {}
     if memory.embedder is not None:
         # A worker's settings say what its operator wants. Only once, when it starts: two workers with
         # different models would chase each other.
         memory.store.add_space(memory.embedder.space)
-    with _termination() as ending:
+    with _ending(memory.stop) as ending:
         where, every = wiring.address(here.settings), memory.settings.tend_seconds
         here.note(f"Tending {where} every {every:g} s; Ctrl-C ends it.")
-        while True:
-            for new in _once(here, memory):
+        pause = 0.0
+        while not ending.wait(pause):
+            pause = every
+            try:
+                done = _once(here, memory)
+            except Exception as error:
+                log.warning("This round failed, the next one follows: %s", str(error) or type(error).__name__)
+                log.debug("It failed so:", exc_info=True)
+                continue
+            for new in done:
                 old = total.get(new.job, Outcome(new.job, 0, 0.0))
                 seconds = old.seconds + new.seconds
                 total[new.job] = Outcome(new.job, old.done + new.done, seconds, new.problem)
                 if new.done:
                     here.note(f"{new.job}: {new.done:,} done in {new.seconds:.1f} s")
             here.stop_progress()
-            if ending.wait(memory.settings.tend_seconds):
-                return list(total.values())
+    return list(total.values()), ending.interrupted
+
+
+class _Ending(threading.Event):
+    """Set once the process is asked to end."""
+
+    interrupted = False
 
 
 @contextmanager
-def _termination() -> Generator[threading.Event]:
-    """Set once the process is asked to end; Ctrl-C interrupts as ever."""
-    ending = threading.Event()
-    before = signal.signal(signal.SIGTERM, lambda _signal, _frame: ending.set())
+def _ending(stop: Callable[[], None]) -> Generator[_Ending]:
+    """The first signal lets the step be finished that is being done; a second one ends the process."""
+    ending = _Ending()
+
+    def end(number: int, _: object) -> None:
+        ending.interrupted = number == signal.SIGINT
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        stop()
+        ending.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield ending
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tell(outcomes: list[Outcome]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from recollect.errors import Conflict, ModelError, NotFound, SettingsError
 from recollect.limits import check_given, check_progress
+from recollect.measuring import MEMORIES, MINED
 from recollect.mine.extracted import Claim, Extraction, Window
 from recollect.mine.land import embedded, plan_landing
 from recollect.mine.palace import plan_closets, read_palace
@@ -62,7 +63,10 @@ def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lamb
         if span is None:
             break
         try:
-            done = _plus(done, _mine_window(work, conversation, span))
+            mined = _mine_window(work, conversation, span)
+            work.measures.count(MINED, mined.turns)
+            work.measures.count(MEMORIES, mined.added)
+            done = _plus(done, mined)
         except SettingsError:
             raise
         except Exception as error:

@@ -8,7 +8,7 @@ none of that returns content.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -312,7 +312,8 @@ class Store(Protocol):
         ...
 
     def note_jobs(self, states: Sequence[JobState]) -> None:
-        """Keep what jobs did; `done` is added to their totals."""
+        """Keep what jobs did; `done` is added to their totals. One with no `runs` says how far a run has come
+        that goes on; what came of the run before is kept beside it."""
         ...
 
     def jobs(self) -> list[JobState]: ...
@@ -322,6 +323,11 @@ class Store(Protocol):
         ...
 
     def measures(self, since: date | None = None) -> list[Measure]: ...
+
+    def tally(self) -> dict[str, int]:
+        """How often what happened in this process since it was last asked, such as `cache_hits` and
+        `cache_misses`: searches that found the user's vectors in memory, and those that did not."""
+        ...
 
     def receipts(self, limit: int = 100) -> list[Receipt]:
         """Of erasures of whole users, newest first."""
@@ -357,8 +363,15 @@ class Store(Protocol):
 
     def release(self, lease: str, holder: str) -> None: ...
 
-    def stats(self) -> dict[str, Any]:
-        """Sizes and versions, for `doctor`; nothing of anybody's content."""
+    def stats(self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0)) -> dict[str, Any]:
+        """Sizes and what waits, for operators; nothing of anybody's content.
+
+        `rows`: how many of each kind, `chunks_waiting_for_a_vector` and `spaces_to_drop` among them.
+        `waiting`: by chore (`mine`, `conclude`), the `conversations` that wait for it and `since` when the
+        oldest has been ready, which is so long (`quiet`, `idle`) after its last turn was stored.
+        `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
+        reason; `chores`, users by chore and reason. Then `engine`, `path`, `bytes`, `cached_bytes`.
+        """
         ...
 
     def check(self) -> list[str]:

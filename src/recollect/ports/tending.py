@@ -49,7 +49,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """What a job did when it last ran, and in all."""
+    """What a job did when it last ran, and in all. While one goes on, `at` is when that was last heard of."""
 
     name: str
     at: datetime
@@ -65,7 +65,8 @@ class JobState:
 @dataclass(frozen=True, slots=True)
 class Measure:
     """How often something happened on a day (UTC), everybody taken together; of what was timed, how often
-    it took so long: `bucket` is a power of the square root of 2, in microseconds."""
+    it took so long: `bucket` is a power of the square root of 2, up to so many microseconds. 0 of what is
+    only counted."""
 
     day: date
     name: str

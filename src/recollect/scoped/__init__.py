@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.auditing import Reads
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_given, check_text, check_time, check_whole, shown
+from recollect.measuring import IMPAIRED, MEMORIES, RECALL, RECORD, SKIPPED, TURNS
 from recollect.model.recollection import Recollection
 from recollect.model.records import (
     BY_KIND,
@@ -107,7 +108,7 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
             metadata={} if metadata is None else metadata,
             vector=vector,
         )
-        return turns.record(self._work, [message])[0]
+        return self._recorded([message])[0]
 
     def record_many(
         self,
@@ -118,7 +119,18 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
     ) -> builtins.list[Turn]:
         """Store many turns, in order; each batch of RECOLLECT_BATCH_LIMIT is one transaction. Those that
         name no conversation go into `conversation`, the scope's, or a new one."""
-        return turns.record(self._work, messages, progress, conversation)
+        return self._recorded(messages, progress, conversation)
+
+    def _recorded(
+        self,
+        messages: Iterable[Message | Mapping[str, Any]],
+        progress: Callable[[int], None] | None = None,
+        conversation: str | None = None,
+    ) -> builtins.list[Turn]:
+        with self._work.measures.timed(RECORD):
+            stored = turns.record(self._work, messages, progress, conversation)
+        self._work.measures.count(TURNS, len(stored))
+        return stored
 
     def record_tool(
         self,
@@ -159,7 +171,9 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         """Save several memories, all or none. Where that is more than the retention policy allows, mined
         ones make room; `QuotaExceeded` when none can."""
         given = memories.as_items(items)
-        return making_room(self._work, lambda: memories.remember(self._work, given), len(given))
+        saved = making_room(self._work, lambda: memories.remember(self._work, given), len(given))
+        self._work.measures.count(MEMORIES, len(saved))
+        return saved
 
     def correct(self, id: str, content: str, *, since: datetime | None = None) -> MemoryRecord:
         """Replace a memory from now on, or from `since`. The old one is kept as what held before."""
@@ -231,8 +245,11 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
     def _recalled(self, question: "Question") -> Recollection:
         from recollect.recall import pipeline  # its rules take a while to compile
 
-        with self._reading("recall", "memories") as reading:
+        measures = self._work.measures
+        with measures.timed(RECALL), self._reading("recall", "memories") as reading:
             found = reading.recalled(pipeline.recall(self._work, question))
+        measures.count(SKIPPED, found.skipped is not None)
+        measures.count(IMPAIRED, bool(found.problems))
         self._after_recall(self.scope.user, found)
         return found
 

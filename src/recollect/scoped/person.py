@@ -10,6 +10,7 @@ from recollect.model.records import Goal, Profile, UserSettings
 from recollect.model.retention import Retention
 from recollect.record import goals, ledger
 from recollect.record.retention import origins, set_retention
+from recollect.record.sizes import Filled, sizes
 from recollect.scoped.audit import ReadingVerbs
 
 
@@ -48,6 +49,10 @@ class PersonVerbs(ReadingVerbs):
         """Close a goal with its result, or set another status. What is open of its parts is given up with
         it, and comes back when it is opened again. Goals that wait for it alone become active."""
         return goals.complete_goal(self._work, id, status, result)
+
+    def sizes(self) -> dict[str, Filled]:
+        """How much there is, by channel, and how much there may be; under the empty name, in all."""
+        return sizes(self._work)
 
     def profile(self) -> Profile:
         """What is known of the user as a person."""

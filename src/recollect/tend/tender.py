@@ -28,6 +28,8 @@ class Outcome:
     done: int
     seconds: float
     problem: str | None = None
+    elsewhere: bool = False
+    """Another worker is at it, or this one is ending."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,9 +59,9 @@ def visit_all(tender: Tender, chores: Sequence[Chore]) -> list[Outcome]:
     return list(outcomes.values())
 
 
-def plan_all(tender: Tender, chores: Sequence[Chore]) -> Iterator[Planned]:
-    """What `visit_all` would do, without doing it."""
-    for user in _due(tender):
+def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> Iterator[Planned]:
+    """What `visit_all` would do, or do for one user only, without doing it."""
+    for user in (user for user in _due(tender) if only in (None, user)):
         work = tender.workspace(Scope(user))
         marks = work.store.marks()
         for chore in _due_now(tender, work, chores, marks):

@@ -6,50 +6,75 @@ whole; a chore (`tend/chores.py`) is done for one user at a time, by whoever has
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, timedelta
 from time import perf_counter
 
 from recollect.errors import RecollectError
 from recollect.ports.tending import JobState
 from recollect.tend.chores import CHORES
-from recollect.tend.tender import Done, Hold, Job, Outcome, Tender, leased
+from recollect.tend.tender import Done, Hold, Job, Outcome, Progress, Tender, leased
 from recollect.tend.vectors import drop_vectors, tend_vectors
 from recollect.tend.visits import Planned, plan_all, visit_all
 
 log = logging.getLogger("recollect.tend")
 
+TOLD_EVERY = timedelta(seconds=5)
+"""How often it is written down how far a long job has come."""
+
 
 def run_once(tender: Tender) -> list[Outcome]:
     """Every job that has something to do and is not held by another worker, and every chore of every user
     that is due, once."""
+    tender = replace(tender, progress=_telling(tender))
     outcomes = [_run(tender, name, job) for name, job in BEFORE.items()]
     outcomes += visit_all(tender, CHORES)
     outcomes += [_run(tender, name, job) for name, job in AFTER.items()]
     now = tender.clock.now()
-    states = [JobState(o.job, now, o.seconds, o.done, o.problem) for o in outcomes]
+    _note(tender, [JobState(o.job, now, o.seconds, o.done, o.problem) for o in outcomes if not o.elsewhere])
+    return outcomes
+
+
+def _note(tender: Tender, states: list[JobState]) -> None:
     try:
         tender.store.note_jobs(states)
     except RecollectError as error:
         log.warning("What was done was not noted: %s", error)
-    return outcomes
 
 
-def plan(tender: Tender) -> Iterator[Planned]:
-    """What would be done for users, and why."""
-    return plan_all(tender, CHORES)
+def _telling(tender: Tender) -> Progress:
+    """Tells whoever waits for it, and now and then everybody who asks the store."""
+    told = tender.clock.now()
+
+    def tell(job: str, done: int) -> None:
+        nonlocal told
+        tender.tell(job, done)
+        now = tender.clock.now()
+        if done and abs(now - told) >= TOLD_EVERY:
+            told = now
+            _note(tender, [JobState(job, now, 0.0, 0, runs=0, progress=done)])
+
+    return tell
+
+
+def plan(tender: Tender, user: str | None = None) -> Iterator[Planned]:
+    """What would be done for users, or for one, and why."""
+    return plan_all(tender, CHORES, user)
 
 
 def _run(tender: Tender, name: str, job: Job) -> Outcome:
     started = perf_counter()
-    done, problem = 0, None
+    done, problem, ours = 0, None, True
     try:
         with leased(tender, name) as hold:
-            done, problem = job(tender, hold) if hold() else (0, None)
+            if ours := hold():
+                done, problem = job(tender, hold)
     except RecollectError as error:
         problem = error
     if problem is not None:
         log.warning("%s could not finish: %s", name, problem)
-    return Outcome(name, done, perf_counter() - started, None if problem is None else str(problem))
+    told = None if problem is None else str(problem)
+    return Outcome(name, done, perf_counter() - started, told, elsewhere=not ours)
 
 
 def refresh_text(tender: Tender, hold: Hold) -> Done:

@@ -167,6 +167,9 @@ class PostgresBackend:
             version, size = connection.exec_driver_sql(size).one()
         return {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
 
+    def tally(self) -> dict[str, int]:
+        return {} if self._searcher is None else self._searcher.tally()
+
     def check(self) -> Iterator[str]:
         with self.read() as connection:
             yield from upkeep.problems(connection)

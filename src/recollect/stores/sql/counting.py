@@ -19,10 +19,14 @@ _COUNT = text(
 _NOTE = text(
     "INSERT INTO jobs (name, at, seconds, done, problem, runs, total, progress) "
     "VALUES (:name, :at, :seconds, :done, :problem, :runs, :done, :progress) "
-    "ON CONFLICT (name) DO UPDATE SET at = excluded.at, seconds = excluded.seconds, done = excluded.done, "
-    "problem = excluded.problem, runs = jobs.runs + excluded.runs, total = jobs.total + excluded.done, "
-    "progress = excluded.progress"
+    "ON CONFLICT (name) DO UPDATE SET at = excluded.at, progress = excluded.progress, "
+    "runs = jobs.runs + excluded.runs, total = jobs.total + excluded.done, "
+    + ", ".join(
+        f"{name} = CASE WHEN excluded.runs > 0 THEN excluded.{name} ELSE jobs.{name} END"
+        for name in ("seconds", "done", "problem")
+    )
 )
+"""With no run to add it is told how far one has come that goes on: what came of the last one stays."""
 
 
 def measure(connection: Connection, measures: Sequence[Measure]) -> None:

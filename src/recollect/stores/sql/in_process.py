@@ -108,11 +108,18 @@ class Searcher:
         self._lock = threading.Lock()
         self._cached: OrderedDict[str, _Cached] = OrderedDict()
         self._size = 0
+        self._hits = self._misses = 0
         self._locks: dict[str, threading.Lock] = {}
 
     @property
     def cached_bytes(self) -> int:
         return self._size
+
+    def tally(self) -> dict[str, int]:
+        """How often a user's columns were in memory, if not up to date, and how often not at all."""
+        with self._lock:
+            hits, misses, self._hits, self._misses = self._hits, self._misses, 0, 0
+        return {"cache_hits": hits, "cache_misses": misses}
 
     def snapshot(self, rows: UserRows, search: Search) -> Snapshot | None:
         """The user's chunks as of this transaction; None for a user with nothing stored."""
@@ -141,6 +148,8 @@ class Searcher:
                 cached = self._cached.get(rows.user)
             if cached is None or (cached.number, cached.space_id) != (number, space_id):
                 cached = _nothing(number, space_id, space)
+            with self._lock:
+                self._hits, self._misses = self._hits + bool(cached.seq), self._misses + (not cached.seq)
             if cached.seq > seq:  # others have searched a newer state meanwhile
                 old = cached.columns.as_of(seq)
                 return old or _refreshed(rows, _nothing(number, space_id, space), seq).columns

@@ -3,17 +3,17 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, or_, select, text, true, update
+from sqlalchemy import Connection, delete, func, select, text, true, update
 
 from recollect.errors import NotFound, StoreCorrupt
 from recollect.model.changes import Revise
-from recollect.model.records import NEVER, SEARCHABLE
+from recollect.model.records import SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.ports.tending import JobState, Measure, Receipt
-from recollect.stores.sql import counting, schema
+from recollect.stores.sql import backlog, counting, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.parking import failed_mining, unpark
@@ -90,6 +90,9 @@ class SqlStore(SpaceKeeper):
     def measures(self, since: date | None = None) -> list[Measure]:
         with self._backend.read() as connection:
             return counting.measures(connection, since)
+
+    def tally(self) -> dict[str, int]:
+        return self._backend.tally()
 
     @only_reads
     def receipts(self, limit: int = 100) -> list[Receipt]:
@@ -206,7 +209,7 @@ class SqlStore(SpaceKeeper):
     # Operation
 
     @only_reads
-    def stats(self) -> dict[str, Any]:
+    def stats(self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0)) -> dict[str, Any]:
         counted = {t.name: t for t in (schema.users, *schema.RECORD_TABLES.values(), schema.chunks)}
         with self._backend.read() as connection:
             rows = {
@@ -216,11 +219,9 @@ class SqlStore(SpaceKeeper):
             living = schema.vectors.c.space.in_(select(schema.spaces.c.id))
             waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting, living)
             rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
-            parked = select(func.count()).select_from(schema.vectors).where(schema.parked, living)
-            rows["chunks_parked"] = connection.execute(parked).scalar_one()
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
-            mining = _mining(connection)
-        return {"rows": rows, "mining": mining, **self._backend.stats()}
+            waits, parked = backlog.waiting(connection, quiet, idle), backlog.parked(connection)
+        return {"rows": rows, "waiting": waits, "parked": parked, **self._backend.stats()}
 
     @only_reads
     def check(self) -> list[str]:
@@ -242,21 +243,6 @@ _FIRST_LEASE = text(
     "INSERT INTO leases (name, holder, until) VALUES (:name, :holder, :until) ON CONFLICT DO NOTHING"
 )
 _UNSCRUBBED = select(schema.erasures).where(schema.erasures.c.erased > schema.erasures.c.scrubbed)
-
-
-def _mining(connection: Connection) -> dict[str, Any]:
-    """How many conversations are not mined to their end, and why mining failed, how often."""
-    table = schema.conversations
-    held = encode_time(NEVER)
-    asked = or_(table.c.mining_after.is_(None), table.c.mining_after < held)
-    waiting = select(func.count()).select_from(table).where(schema.unmined, asked)
-    failed = (
-        select(table.c.mining_problem, func.count())
-        .where(schema.unmined, table.c.mining_problem.is_not(None))
-        .group_by(table.c.mining_problem)
-    )
-    problems = {str(problem): int(count) for problem, count in connection.execute(failed)}
-    return {"waiting": connection.execute(waiting).scalar_one(), "problems": problems}
 
 
 def _mark(connection: Connection, key: str) -> int:

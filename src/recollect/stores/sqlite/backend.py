@@ -165,6 +165,9 @@ class SqliteBackend:
             "cached_bytes": self._searcher.cached_bytes,
         }
 
+    def tally(self) -> dict[str, int]:
+        return self._searcher.tally()
+
     def check(self) -> Iterator[str]:
         self._check_open()
         # A used connection may go by an older state of FTS5 and find damage where there is none.

@@ -1,0 +1,72 @@
+"""What waits for the background and what it has put aside; tells nothing of anybody."""
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, or_, select
+
+from recollect.model.records import NEVER
+from recollect.stores.sql import schema
+from recollect.stores.sql.codec import decode_text, decode_time, encode_time
+
+MINE, CONCLUDE = "mine", "conclude"
+"""The chores by which conversations are put right."""
+
+_TALKS, _MARKS, _VECTORS = schema.conversations, schema.marks, schema.vectors
+_HELD = encode_time(NEVER)
+_ASKED = or_(_TALKS.c.mining_after.is_(None), _TALKS.c.mining_after < _HELD)
+"""To be mined by itself: one that was unmined is mined on demand only."""
+_LIVING = _VECTORS.c.space.in_(select(schema.spaces.c.id))
+_FAILED = and_(schema.unmined, _TALKS.c.mining_problem.is_not(None), _ASKED)
+
+
+def waiting(connection: Connection, quiet: timedelta, idle: timedelta) -> dict[str, Any]:
+    """How many conversations wait for which chore, and since when the oldest one has been ready."""
+    return {
+        MINE: _waiting(connection, and_(schema.unmined, _ASKED), MINE, quiet),
+        CONCLUDE: _waiting(connection, schema.unconcluded, CONCLUDE, idle),
+    }
+
+
+def _waiting(
+    connection: Connection, condition: ColumnElement[bool], chore: str, after: timedelta
+) -> dict[str, Any]:
+    """It is ready so long after its last turn was stored. One that a worker has come by since then, and that
+    nothing was wrong with, does not wait: its user does not want it."""
+    turns = schema.turns
+    last = and_(
+        turns.c.user_id == _TALKS.c.user_id,
+        turns.c.conversation == _TALKS.c.id,
+        turns.c.index == _TALKS.c.next_index - 1,
+    )
+    ready = func.coalesce(turns.c.recorded_at, _TALKS.c.last_at) + int(after.total_seconds() * 1e6)
+    passed = exists().where(
+        _MARKS.c.user_id == _TALKS.c.user_id,
+        _MARKS.c.chore == chore,
+        _MARKS.c.failures == 0,
+        _MARKS.c.at >= ready,
+    )
+    found = (
+        select(func.count(), func.min(ready))
+        .select_from(_TALKS.outerjoin(turns, last))
+        .where(condition, not_(passed))
+    )
+    count, since = connection.execute(found).one()
+    return {"conversations": count, "since": None if since is None else decode_time(since)}
+
+
+def parked(connection: Connection) -> dict[str, Any]:
+    """What failed and is put aside for a while: chunks that have no vector, why conversations were not mined,
+    why chores failed; each with how many."""
+    stuck = select(func.count()).select_from(_VECTORS).where(schema.parked, _LIVING)
+    mining = select(_TALKS.c.mining_problem, func.count()).where(_FAILED).group_by(_TALKS.c.mining_problem)
+    failing = and_(_MARKS.c.failures > 0, _MARKS.c.chore != MINE)  # of that one the conversations tell
+    chores = select(_MARKS.c.chore, _MARKS.c.problem, func.count()).where(failing)
+    failures: dict[str, dict[str, int]] = {}
+    for chore, problem, count in connection.execute(chores.group_by(_MARKS.c.chore, _MARKS.c.problem)):
+        failures.setdefault(chore, {})[decode_text(problem or "")] = count
+    return {
+        "chunks": connection.execute(stuck).scalar_one(),
+        "mining": {decode_text(problem): count for problem, count in connection.execute(mining)},
+        "chores": failures,
+    }
