@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from recollect.errors import RecollectError
 from recollect.model.scope import Scope
@@ -65,16 +65,28 @@ def new_holder() -> str:
     return uuid.uuid4().hex
 
 
+def renewed(tender: Tender, take: Callable[[datetime, datetime], bool]) -> Hold:
+    """Holds by `take(now, until)`, which writes: again only once half of the time is over, as until then
+    nobody else can have taken it."""
+    held: list[datetime] = []
+
+    def hold() -> bool:
+        now = tender.clock.now()
+        if tender.stopping():
+            return False
+        if held and timedelta(0) <= now - held[-1] < tender.lease / 2:
+            return True
+        held[:] = [now] if take(now, now + tender.lease) else []
+        return bool(held)
+
+    return hold
+
+
 @contextmanager
 def leased(tender: Tender, name: str) -> Generator[Hold]:
     """A lease on a job as a whole."""
     holder = new_holder()
-
-    def hold() -> bool:
-        now = tender.clock.now()
-        return not tender.stopping() and tender.store.acquire(name, holder, now, now + tender.lease)
-
     try:
-        yield hold
+        yield renewed(tender, lambda now, until: tender.store.acquire(name, holder, now, until))
     finally:
         tender.store.release(name, holder)

@@ -12,7 +12,7 @@ from recollect.model.scope import Scope
 from recollect.ports.tending import Mark, Visit
 from recollect.settings import Settings
 from recollect.tend.steps import Chore, Tally, carry_out
-from recollect.tend.tender import Outcome, Tender, new_holder
+from recollect.tend.tender import Outcome, Tender, new_holder, renewed
 from recollect.workspace import Workspace
 
 log = logging.getLogger("recollect.tend")
@@ -73,11 +73,7 @@ def is_due(chore: Chore, mark: Mark, seq: int, now: datetime, settings: Settings
 
 def _visit(tender: Tender, user: str, chores: Sequence[Chore], outcomes: dict[str, Outcome]) -> None:
     work, holder, settings = tender.workspace(Scope(user)), new_holder(), tender.settings
-
-    def hold() -> bool:
-        now = tender.clock.now()
-        return not tender.stopping() and work.store.claim(holder, now, now + tender.lease)
-
+    hold = renewed(tender, lambda now, until: work.store.claim(holder, now, until))
     now, seq, marks = tender.clock.now(), work.store.seq(), work.store.marks()
     due = [chore for chore in chores if is_due(chore, marks.get(chore.name, Mark()), seq, now, settings)]
     if all(chore.every(settings) == ALWAYS and not _steps(work, chore, marks) for chore in due) or not hold():
