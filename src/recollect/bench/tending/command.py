@@ -44,8 +44,8 @@ def tending(
 def show(console: Console, result: Mapping[str, Any]) -> None:
     settings = result["settings"]
     console.print(
-        f"{settings['processor']}, {settings['cores']} cores; Python {settings['python']}, {settings['engine']}; "
-        f"{settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
+        f"{settings['processor']}, {settings['cores']} cores; Python {settings['python']}, "
+        f"{settings['engine']}; {settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
     )
     for row in result["sizes"]:
         console.print(_visits(row))

@@ -19,7 +19,7 @@ WORDS = 10
 A_TURN, A_CONVERSATION, AN_ENTITY = 5, 20, 50
 """How many memories come of one turn, turns of one conversation, memories are about one entity."""
 TWINS, EXPIRED, PINNED, INFERRED = 0.01, 0.02, 0.02, 0.3
-"""The shares of those that say what another one does, whose time is up, that are pinned, that are inferred."""
+"""The shares of those that repeat another one, whose time is up, that are pinned, that are inferred."""
 SURE, UNSURE = 0.95, 0.7
 
 

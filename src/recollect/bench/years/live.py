@@ -1,6 +1,6 @@
 """Living through the days: what everybody says, asks and keeps, and the background in the evening."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
@@ -45,7 +45,7 @@ class Span:
 
     recall: Times = field(default_factory=Times)
     done: Counter[str] = field(default_factory=Counter[str])
-    seconds: Counter[str] = field(default_factory=Counter[str])
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """By chore or job."""
     problems: Counter[str] = field(default_factory=Counter[str])
 
@@ -61,7 +61,7 @@ class World:
     faults: Counter[str] = field(default_factory=Counter[str])
     """What must never happen."""
     recalls: int = 0
-    seconds: Counter[str] = field(default_factory=Counter[str])
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """What recording, asking and tending took in all."""
 
 

@@ -1,8 +1,8 @@
 """People who do not exist, and what each says and does on a day: the same for the same seed.
 
 A day follows from its number alone, so nothing is carried from one to the next: where somebody lives on day
-400 is which of their towns has its turn by then. What is told of a person changes as lives do: friends come and
-go, tastes change, jobs end, and most of what is said is worth nothing.
+400 is which of their towns has its turn by then. What is told of a person changes as lives do: friends come
+and go, tastes change, jobs end, and much of what is said is worth nothing.
 """
 
 from collections.abc import Sequence
@@ -14,15 +14,22 @@ from typing import Any
 WORK = "work"
 """The channel that some of it is said in."""
 
-_FIRST = (
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_FIRST = _words(
     "Ada Bruno Carla Dario Elena Farid Greta Hugo Ines Jonas Katya Liam Mona Nils Olga Pavel Quinn Rosa Sven "
     "Tara Umar Vera Wim Xenia Yusuf Zoe"
-).split()
-_LAST = "Abara Brandt Conti Dekker Ekman Falk Greco Holm Ito Jansen Kaya Lund Moreau Novak Okoro Petit".split()
-_TOWNS = (
+)
+_LAST = _words(
+    "Abara Brandt Conti Dekker Ekman Falk Greco Holm Ito Jansen Kaya Lund Moreau Novak Okoro Petit"
+)
+_TOWNS = _words(
     "Lisbon Ghent Turin Leeds Porto Bergen Krakow Nantes Malmo Graz Cork Basel Utrecht Bilbao Riga Trieste"
-).split()
-_FIRMS = "Northwind Bluebird Kestrel Halcyon Meridian Oakline Tidewater Larkspur Corvus Solstice".split()
+)
+_FIRMS = _words("Northwind Bluebird Kestrel Halcyon Meridian Oakline Tidewater Larkspur Corvus Solstice")
 _JOBS = ("baker", "nurse", "teacher", "plumber", "data analyst", "gardener", "translator", "pilot")
 _TASTES = {
     "tea": ("oolong", "peppermint", "assam", "rooibos", "sencha"),
@@ -130,7 +137,7 @@ class Person:
 
     def _talks(self, random: Random, n: int, turns: int) -> tuple[Talk, ...]:
         """A conversation at home; or one at work, with a tool in it; once a week both."""
-        at_work = (0, turns, turns // 2)[0 if n % 7 >= 5 else 1 if n % 7 > 2 else 2 if n % 7 == 2 else 0]
+        at_work = (0, 0, turns // 2, turns, turns, 0, 0)[n % 7]
         home = Talk(None, self._said(random, n, turns - at_work))
         if not at_work:
             return (home,)
@@ -138,8 +145,11 @@ class Person:
         success = random.random() > _TOOL_FAILS
         output = f"{tool}: {'done' if success else 'timed out'}"
         asked = ask.format(**self._now(random, n))
-        said = (("user", asked), ("tool", output)) + self._said(random, n, at_work - 2)
-        return (*([home] if home.turns else []), Talk(WORK, said, (Call(tool, {"request": asked}, output, success),)))
+        said = (("user", asked), ("tool", output), *self._said(random, n, at_work - 2))
+        return (
+            *([home] if home.turns else []),
+            Talk(WORK, said, (Call(tool, {"request": asked}, output, success),)),
+        )
 
     def _said(self, random: Random, n: int, turns: int) -> tuple[tuple[str, str], ...]:
         said: list[tuple[str, str]] = []
@@ -188,7 +198,9 @@ class Person:
         if n % _NOTE_DAYS == 0:
             notes.append(Note(f"The {random.choice(_THINGS)} was serviced in week {n // _NOTE_DAYS}."))
         if n % _PIN_DAYS == 0:
-            notes.append(Note(f"My spare key number {n} is with {random.choice(self._friends)}.", pinned=True))
+            notes.append(
+                Note(f"My spare key number {n} is with {random.choice(self._friends)}.", pinned=True)
+            )
         if n % _CODE_DAYS == 0:
             code = random.randrange(1000, 10_000)
             notes.append(Note(f"The code of the parking is {code}.", lasts=timedelta(days=_CODE_DAYS)))
@@ -201,7 +213,7 @@ class Person:
             random.choice(("Where do I live?", "What is my job?", "What is the code of the parking?")),
             "What is my favourite {thing}?".format(**now),
             "What do you know about {friend}?".format(**now),
-            "Where is my spare key number {}?".format(n - n % _PIN_DAYS),
+            f"Where is my spare key number {n - n % _PIN_DAYS}?",
             "When did I buy a {bought}?".format(**now),
         )
 

@@ -1,4 +1,4 @@
-"""The retention policies that people of the simulation live under: between them they use everything there is."""
+"""The retention policies of the simulation: between them they use everything there is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,10 @@ def policies(turns: int) -> tuple[Policy, ...]:
     """Those of people who say so much a day, taken in turn."""
     return (
         Policy("default, quotas", {"memory_quota": 400, "turn_quota": 1500 * turns}),
-        Policy("expire", {"expire": True, "ttl_days": 30.0, "popular": 3, "memory_quota": 150, "turn_days": 365.0}),
+        Policy(
+            "expire",
+            {"expire": True, "ttl_days": 30.0, "popular": 3, "memory_quota": 150, "turn_days": 365.0},
+        ),
         Policy(
             "full",  # what comes in a day does not quite fit: some of it is refused
             {"turn_days": 60.0, "turn_quota": 58 * turns, "memory_quota": 60, "archive_days": 30.0},
@@ -44,6 +47,15 @@ def policies(turns: int) -> tuple[Policy, ...]:
             {"memory_quota": 300, "turn_days": 540.0},
             {"expire": True, "ttl_days": 10.0, "channel_memory_quota": 40, "isolated": True},
         ),
-        Policy("fade", {"decay_rate": 0.8, "entity_idle_days": 10.0, "inferred_decay_days": 1.0,
-                        "turn_days": 180.0, "memory_quota": 200, "promote_count": 2}),
+        Policy(
+            "fade",
+            {
+                "decay_rate": 0.8,
+                "entity_idle_days": 10.0,
+                "inferred_decay_days": 1.0,
+                "turn_days": 180.0,
+                "memory_quota": 200,
+                "promote_count": 2,
+            },
+        ),
     )

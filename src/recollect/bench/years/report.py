@@ -15,17 +15,17 @@ SHOWN = 12
 def show(console: Console, result: Mapping[str, Any]) -> None:
     settings = result["settings"]
     console.print(
-        f"{settings['processor']}, {settings['cores']} cores; Python {settings['python']}, {settings['engine']}; "
-        f"{settings['users']} users, {settings['days']} days, {settings['turns']} turns a day: "
-        f"{settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
+        f"{settings['processor']}, {settings['cores']} cores; Python {settings['python']}, "
+        f"{settings['engine']}; {settings['users']} users, {settings['days']} days, "
+        f"{settings['turns']} turns a day: {settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
     )
     console.print(_months(result["months"]))
     console.print(_chores(result))
     aged = result["aged"]
     console.print(
         f"Recall at the end {aged['p50_ms']:.2f} ms, in a new copy {aged['copy_p50_ms']:.2f} ms "
-        f"(p50), x {aged['ratio_p50']:.2f}; {result['recalls']:,} recalls before, {result['refused']:,} turns "
-        f"and notes refused, {result['pinned']:,} pinned"
+        f"(p50), x {aged['ratio_p50']:.2f}; {result['recalls']:,} recalls before, "
+        f"{result['refused']:,} turns and notes refused, {result['pinned']:,} pinned"
     )
     console.print(_checks(result["checks"]))
 
@@ -93,7 +93,8 @@ def plot(result: Mapping[str, Any], path: Path) -> bool:
     for axes in (sizes, force, recall, done):
         axes.set_ylim(bottom=0)
         axes.set_xlabel("month")
-        axes.legend(fontsize="small")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
     pyplot.close(figure)

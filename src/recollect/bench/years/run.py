@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import timedelta
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +15,6 @@ from recollect.bench.years.live import START, Span, User, World, live, lost, set
 from recollect.bench.years.people import Person
 from recollect.bench.years.policies import policies
 from recollect.model.records import MEMORY_TYPES
-from recollect.tend.chores import CHORES
 
 YEAR, MONTH = 365, 30
 AGED_LIMIT = 1.3
@@ -42,9 +39,7 @@ def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
     address, clock = place.database("years"), SetClock(START)
     with _open(address, clock) as memory:
         known = policies(plan.turns)
-        users = [
-            User(f"user {n}", Person(plan.seed, n), known[n % len(known)]) for n in range(plan.users)
-        ]
+        users = [User(f"user {n}", Person(plan.seed, n), known[n % len(known)]) for n in range(plan.users)]
         world = World(memory, clock, users, plan.turns)
         settle_in(world)
         advance = stage("days", plan.days)
