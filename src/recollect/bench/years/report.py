@@ -17,7 +17,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     console.print(
         f"{settings['processor']}, {settings['cores']} cores; Python {settings['python']}, "
         f"{settings['engine']}; {settings['users']} users, {settings['days']} days, "
-        f"{settings['turns']} turns a day: {settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
+        f"{settings['turns']} turns a day: {settings['seconds']:.0f} s, "
+        f"peak {settings['peak_rss_mb']:,.0f} MB"
     )
     console.print(_months(result["months"]))
     console.print(_chores(result))
