@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from recollect.errors import Conflict, EmbedderError, NotFound
 from recollect.model.changes import Change, Log
-from recollect.model.records import AuditEntry, Entity, Json
-from recollect.model.scope import Scope
+from recollect.model.records import AuditEntry, Entity, Json, UserSettings
+from recollect.model.retention import EVERYWHERE, Retention, overridden, parsed
+from recollect.model.scope import GLOBAL, Scope
 from recollect.model.space import LARGEST, Space
-from recollect.policies import Policies
+from recollect.policies import Differences, Policies
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
@@ -76,6 +77,29 @@ class Workspace:
     def space(self) -> Space | None:
         return self.embedder.space if self.embedder else None
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that are read here: an isolated one reads only itself."""
+        if self.scope.channel != GLOBAL and self.retention().isolated:
+            return (self.scope.channel,)
+        return self.scope.channels
+
+    def retention(self, channel: str | None = None) -> Retention:
+        """The policy in a channel, or in that of the scope: the deployment's, but for what the user has set,
+        but for what was set for the channel. `EVERYWHERE` asks for the user's, whatever channels differ."""
+        differ = self.policies.of(self.scope.user, self.clock.now(), self.differences)
+        policy = parsed(self.settings.retention)
+        if not differ:
+            return policy
+        policy = overridden(policy, differ.get(EVERYWHERE, {}))
+        return overridden(policy, differ.get(self.scope.channel if channel is None else channel, {}))
+
+    def differences(self) -> Differences:
+        """What the user has set, as it is stored."""
+        for found in self.store.get(UserSettings, ["settings"]):
+            return found.values.get("retention", {})
+        return {}
+
     def new_id(self) -> str:
         return self.new_ids(1)[0]
 
@@ -124,8 +148,9 @@ class Workspace:
 
     def _nearness(self, name: str) -> Callable[[Entity], tuple[bool, bool, bool, str]]:
         """Those of the channels that are read here come first, then those of just this name."""
+        read = self.channels
         return lambda e: (
-            e.channel not in self.scope.channels,
+            e.channel not in read,
             e.name != name,
             folded(e.name) != folded(name),
             e.id,

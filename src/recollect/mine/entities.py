@@ -7,6 +7,7 @@ can be split off again; what was split apart stays apart.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from recollect.mine.extracted import USER, Mention
@@ -73,6 +74,22 @@ def cast(
     return Cast(ids, entities)
 
 
+def unfaded(entity: Entity) -> float:
+    """How much it mattered before time wore it down: somebody speaks of it again."""
+    return entity.salience if entity.initial is None else entity.initial
+
+
+def seen(people: Cast, named: Iterable[tuple[str, datetime]]) -> Cast:
+    """The same entities, with the hour in which somebody last spoke of each. By the hour, so that a long
+    talk does not rewrite an entity with every window."""
+    entities = dict(people.entities)
+    for name, said in named:
+        if (id := people.ids.get(folded(name))) is not None:
+            hour, last = said.replace(minute=0, second=0, microsecond=0), entities[id].last_seen
+            entities[id] = replace(entities[id], last_seen=hour if last is None else max(last, hour))
+    return replace(people, entities=entities)
+
+
 def _best(mention: Mention, known: Sequence[Entity]) -> tuple[Entity | None, float]:
     scored = [(match(mention, entity), entity) for entity in known]
     best = max((score for score, _ in scored), default=0.0)
@@ -114,12 +131,14 @@ def _joined(entity: Entity, mention: Mention, score: float) -> Entity:
         scores: Mapping[str, float] = entity.metadata.get(ALIASES, {})
         metadata[ALIASES] = {**scores, **dict.fromkeys(added, score)}
     again = bool(seen) and bool(entity.sources)
+    own = unfaded(entity) if again else entity.salience
     return replace(
         entity,
         type=mention.type if entity.type == "thing" and mention.turns else entity.type,
         aliases=(*entity.aliases, *added),
         description=entity.description or mention.description,
-        salience=entity.salience + (1 - entity.salience) * REINFORCED if again else entity.salience,
+        salience=own + (1 - own) * REINFORCED if again else own,
+        initial=None if again else entity.initial,
         sources=sources,
         metadata=metadata,
     )

@@ -8,7 +8,7 @@ from typing import Any
 from recollect.errors import Invalid
 from recollect.limits import check_given
 from recollect.mine.bonds import group, settled
-from recollect.mine.entities import ALIASES, APART, keys_of
+from recollect.mine.entities import ALIASES, APART, keys_of, unfaded
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove
 from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn
 from recollect.model.searched import searchable_text
@@ -39,7 +39,9 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
         description=kept.description or gone.description,
         sources=tuple(dict.fromkeys((*kept.sources, *gone.sources))),
         first_seen=min(kept.first_seen, gone.first_seen),
-        salience=max(kept.salience, gone.salience),
+        salience=max(unfaded(kept), unfaded(gone)),
+        initial=None,
+        last_seen=max(filter(None, (kept.last_seen, gone.last_seen)), default=None),
         metadata={
             **gone.metadata,
             **kept.metadata,

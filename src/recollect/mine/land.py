@@ -1,13 +1,13 @@
 """From what a window gave to what is stored: who is meant, what is new, and what it changes."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from recollect.mine.bonds import Tying, plan_relations
-from recollect.mine.entities import Cast, cast
+from recollect.mine.entities import Cast, cast, seen
 from recollect.mine.extracted import USER, Bond, Claim, Extraction, Mention, Window
 from recollect.mine.resolve import Known, Making, Resolved, resolve, slots_of
 from recollect.mine.slots import rewords
@@ -16,6 +16,7 @@ from recollect.model.changes import Change, Chunk, Expect, ExpectOnly, Put
 from recollect.model.records import (
     MEMORY_TYPES,
     MINED,
+    RAN_OUT,
     Entity,
     MemoryRecord,
     Relation,
@@ -23,11 +24,13 @@ from recollect.model.records import (
     Tombstone,
     Turn,
 )
+from recollect.model.scope import GLOBAL
 from recollect.model.search import Filter, Search
 from recollect.model.searched import searchable_text
 from recollect.model.shapes import shapes
 from recollect.ports.store import UserView
 from recollect.record.memories import entity_id, tombstone_digest
+from recollect.record.retention import mortal, renewed
 from recollect.text.chunk import spans
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
@@ -75,8 +78,8 @@ def plan_landing(
     """What the extraction of a window changes in the memory as it is now."""
     at = {turn.id: turn.at for turn in window.turns}
     secret = view.secret()
-    claims = _remembered(view, secret, extraction.claims)
-    people, met = _cast(work, view, secret, extraction, claims, min(at.values(), default=work.clock.now()))
+    claims = _remembered(view, secret, extraction.claims, at)
+    people, met = _cast(work, view, secret, extraction, claims, at)
     known = _known(work, view, claims, vectors)
     making = _making(work, extraction, people, at, _said_before(view, known) | at)
     resolved = resolve(claims, known, making)
@@ -84,8 +87,10 @@ def plan_landing(
     stored |= {memory.id: memory for memory in (*known.alike.values(), *known.named.values())}
     changes: list[Change] = []
     for kind, slots in _by_kind(claims, known.named.values()):
-        found = frozenset(m.id for slot in slots for m in known.versions.get((kind, slot), ()))
-        changes.append(ExpectOnly(kind, {"slot": slots, "channel": work.scope.channel}, found))
+        found = [m for slot in slots for m in known.versions.get((kind, slot), ())]
+        for where in _places(work):
+            ids = frozenset(m.id for m in found if m.channel == where["channel"])
+            changes.append(ExpectOnly(kind, {"slot": slots, **where}, ids))
     memories = list(resolved.memories.values())
     changed = [Expect(m.kind, m.id, stored[m.id]) for m in memories if m.id in stored]
     puts = [Put(m, None if m.id in stored else _chunks(m, vectors)) for m in memories]
@@ -105,12 +110,35 @@ def _kind_of(change: Change) -> tuple[bool, str]:
     return False, getattr(change, "kind", "")
 
 
-def _remembered(view: UserView, secret: bytes, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims without those that somebody wants forgotten."""
+def _remembered(
+    view: UserView, secret: bytes, claims: Sequence[Claim], at: Mapping[str, datetime]
+) -> list[Claim]:
+    """The claims without those that somebody wants forgotten. What merely ran out may be said again."""
     digests = {claim.content: tombstone_digest(secret, claim.content) for claim in claims}
     where = {"digest": list(set(digests.values()))}
-    gone = {tombstone.digest for tombstone in view.find(Tombstone, where)} if claims else set[str]()
-    return [claim for claim in claims if digests[claim.content] not in gone]
+    stones: dict[str, list[Tombstone]] = {}
+    for stone in view.find(Tombstone, where) if claims else ():
+        stones.setdefault(stone.digest, []).append(stone)
+
+    def is_gone(claim: Claim) -> bool:
+        said = max(at[turn] for turn in claim.turns)
+        found = stones.get(digests[claim.content], ())
+        return any(not stone.metadata.get(RAN_OUT) or said <= stone.at for stone in found)
+
+    return [claim for claim in claims if not is_gone(claim)]
+
+
+def _places(work: Workspace) -> list[dict[str, str]]:
+    """Where memories are that this channel may change: in it, and, promoted from it, where all channels read
+    them. What is said in one channel changes nothing in another."""
+    channel = work.scope.channel
+    if GLOBAL not in work.channels or channel == GLOBAL:
+        return [{"channel": channel}]
+    return [{"channel": channel}, {"channel": GLOBAL, "promoted_from": channel}]
+
+
+def _is_ours(work: Workspace, memory: MemoryRecord) -> bool:
+    return any(all(getattr(memory, name) == value for name, value in w.items()) for w in _places(work))
 
 
 def _by_kind(claims: Sequence[Claim], named: Iterable[MemoryRecord]) -> list[tuple[str, list[str]]]:
@@ -128,12 +156,12 @@ def _by_kind(claims: Sequence[Claim], named: Iterable[MemoryRecord]) -> list[tup
 def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Mapping[str, Any]) -> Known:
     replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
     found = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
-    # What is said in one channel changes nothing in another.
-    named = {m.id: m for m in found if m.retired_at is None and m.channel == work.scope.channel}
+    named = {m.id: m for m in found if m.retired_at is None and _is_ours(work, m)}
     versions: dict[tuple[str, str], list[MemoryRecord]] = {}
     for kind, slots in _by_kind(claims, named.values()):
-        for memory in view.find(_TYPES[kind], {"slot": slots, "channel": work.scope.channel}):
-            versions.setdefault((kind, memory.slot or ""), []).append(memory)
+        for where in _places(work):
+            for memory in view.find(_TYPES[kind], {"slot": slots, **where}):
+                versions.setdefault((kind, memory.slot or ""), []).append(memory)
     alike = {
         place: found
         for place, claim in enumerate(claims)
@@ -147,12 +175,13 @@ def _alike(work: Workspace, view: UserView, claim: Claim, vector: Any) -> Memory
     """A memory that says the same in other words."""
     if vector is None:
         return None
-    filter = Filter(now=work.clock.now(), kinds=(claim.kind,), channels=(work.scope.channel,))
+    channels = tuple(where["channel"] for where in _places(work))
+    filter = Filter(now=work.clock.now(), kinds=(claim.kind,), channels=channels)
     least = work.settings.same_similarity
     search = Search(filter=filter, vector=vector, space=work.space, threshold=least, limit=NEAREST)
     near = [found.owner for found in view.search(search) if (found.similarity or 0.0) >= least]
     for memory in view.get(_TYPES[claim.kind], near):
-        if rewords(memory.content, claim.content):
+        if _is_ours(work, memory) and rewords(memory.content, claim.content):
             return memory
     return None
 
@@ -163,7 +192,7 @@ def _cast(
     secret: bytes,
     extraction: Extraction,
     claims: Sequence[Claim],
-    seen: datetime,
+    at: Mapping[str, datetime],
 ) -> tuple[Cast, list[Entity]]:
     """Everybody and everything that is named, found by any of their names; and as they were."""
     mentions = (*extraction.mentions, *_own_names(claims))
@@ -181,8 +210,10 @@ def _cast(
     by_name = view.find(Entity, {"name": list(dict.fromkeys((*names, *spoken)))}) if wanted else ()
     found |= {entity.id for entity in by_name}  # made before entities had keys
     called = view.get(Entity, sorted(found))
-    known = [entity for entity in called if entity.channel in work.scope.channels]
-    foreign = {entity.id for entity in called if entity.channel not in work.scope.channels}
+    read = work.channels
+    known = [entity for entity in called if entity.channel in read]
+    foreign = {entity.id for entity in called if entity.channel not in read}
+    first = min(at.values(), default=work.clock.now())
 
     def new(name: str) -> Entity:
         person = "person" if name == USER else "thing"
@@ -190,12 +221,24 @@ def _cast(
             id=entity_id(secret, name, work.scope.channel if entity_id(secret, name) in foreign else None),
             name=name,
             type=person,
-            first_seen=seen,
+            first_seen=first,
             channel=work.scope.channel,
             salience=work.settings.mined_salience,
         )
 
-    return cast(mentions, names, known, new, key, work.settings.same_name), known
+    people = cast(mentions, names, known, new, key, work.settings.same_name)
+    return seen(people, _spoken_of(mentions, claims, extraction.bonds, at)), known
+
+
+def _spoken_of(
+    mentions: Iterable[Mention], claims: Iterable[Claim], bonds: Iterable[Bond], at: Mapping[str, datetime]
+) -> Iterator[tuple[str, datetime]]:
+    """Every name, with when it was said."""
+    named = [((mention.name,), mention.turns) for mention in mentions]
+    named += [((claim.subject, *claim.about), claim.turns) for claim in claims]
+    named += [((bond.source, bond.target), bond.turns) for bond in bonds]
+    for names, turns in named:
+        yield from ((name, at[turn]) for name in names for turn in turns if turn in at)
 
 
 def _own_names(claims: Sequence[Claim]) -> list[Mention]:
@@ -237,14 +280,14 @@ def _making(
         "inferred": work.settings.inferred_confidence,
         "uncertain": work.settings.uncertain_confidence,
     }
-    now = work.clock.now()
+    now, policy = work.clock.now(), work.retention()
 
     def said(claim: Claim) -> datetime:
         return max(at[turn] for turn in claim.turns)
 
     def new(claim: Claim, slot: str) -> MemoryRecord:
         spoken = said(claim)
-        return _TYPES[claim.kind](
+        memory = _TYPES[claim.kind](
             id=work.new_id(),
             content=claim.content,
             recorded_at=now,
@@ -262,11 +305,13 @@ def _making(
             metadata=_metadata(claim, spoken),
             **{name: value for name, value in claim.fields.items() if name in _OWN[claim.kind]},
         )
+        return mortal(memory, policy, now)
 
     return Making(
         said=said,
         confidence=lambda claim: levels[claim.certainty],
         new=new,
+        renewed=lambda memory: renewed(memory, policy, now),
         new_id=work.new_id,
         times=times,
         now=now,

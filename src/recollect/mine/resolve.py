@@ -27,6 +27,8 @@ class Making:
     confidence: Callable[[Claim], float]
     new: Callable[[Claim, str], MemoryRecord]
     """A memory of a claim, in a slot."""
+    renewed: Callable[[MemoryRecord], MemoryRecord]
+    """One that was said again, with as long to live as a new one."""
     new_id: Callable[[], str]
     times: Mapping[str, datetime]
     """When the turns were said that memories of these slots cite."""
@@ -119,7 +121,7 @@ def _settle(book: _Book, done: Resolved, claim: Claim, alike: MemoryRecord | Non
         if making.policy == "flag_review":
             slot, review = review_slot(claim), {REVIEW: before.id}
             before = after = None
-    memory = making.new(claim, slot)
+    memory = _beside(making.new(claim, slot), before or after)
     if review:
         memory = replace(memory, metadata=noted(memory, review))
     _insert(book, before, memory, after, making)
@@ -129,6 +131,13 @@ def _settle(book: _Book, done: Resolved, claim: Claim, alike: MemoryRecord | Non
                 book.put(followed(flagged, memory, making.now))
     done.added += 1
     done.superseded += before is not None
+
+
+def _beside(memory: MemoryRecord, other: MemoryRecord | None) -> MemoryRecord:
+    """A version is where the others are, also once those were promoted."""
+    if other is None:
+        return memory
+    return replace(memory, channel=other.channel, promoted_from=other.promoted_from)
 
 
 def _insert(
@@ -176,10 +185,12 @@ def _reinforce(book: _Book, done: Resolved, memory: MemoryRecord, claim: Claim, 
         return
     earlier = memory.origin != "explicit" and said < said_at(memory)
     before, _ = around(book.versions((memory.kind, memory.slot or "")), said)
+    sure = memory.confidence if memory.initial is None else memory.initial
     again = replace(
-        memory,
+        making.renewed(memory),
         sources=(*memory.sources, *fresh),
-        confidence=max(memory.confidence, making.confidence(claim)),
+        confidence=max(sure, making.confidence(claim)),
+        initial=None,
         salience=memory.salience + (1 - memory.salience) * REINFORCED,
         valid_from=min(memory.valid_from, said) if earlier else memory.valid_from,
         metadata=noted(memory, {SAID: said.isoformat()}) if earlier else memory.metadata,

@@ -16,7 +16,7 @@ def nearest(work: Workspace, window: Window) -> list[MemoryRecord]:
     """The memories in force that are most like what the user says in the window."""
     said = sorted((t for t in window.turns if t.role is Role.USER), key=lambda t: -len(t.content))[:SEARCHED]
     chunks = work.store.chunks([turn.id for turn in said], work.space)
-    filter = Filter(now=work.clock.now(), kinds=MEMORY_KINDS, channels=work.scope.channels)
+    filter = Filter(now=work.clock.now(), kinds=MEMORY_KINDS, channels=work.channels)
     best: dict[str, float] = {}
     for turn in said:
         vector = next((chunk.vector for chunk in chunks.get(turn.id, ()) if chunk.vector is not None), None)

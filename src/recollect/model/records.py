@@ -331,6 +331,8 @@ class AuditEntry(Record):
     payload: str | None = None
 
 
+RAN_OUT = "ran_out"
+"""In the metadata of a tombstone: nobody wanted it forgotten, it went by the retention policy."""
 MINED = "mined"
 """Where the metadata of a mined record keeps what it was made of."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from math import log1p
 from typing import Any, cast
 
 from recollect.errors import Invalid
@@ -17,6 +18,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "decay_rate": (0.01, 1),
     "decay_idle_hours": (0, 876_000),
     "inferred_decay_days": (0.01, 36_500),
+    "access_boost": (0, 10),
+    "recency_boost": (0, 10),
     "archive_days": (0.0001, 36_500),
     "entity_salience": (0, 1),
     "entity_idle_days": (0.0001, 36_500),
@@ -27,7 +30,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "channel_memory_quota": (0, 2_000_000_000),
     "quota_warning": (0, 1),
     "promote_confidence": (0, 1),
-    "promote_count": (0, 1_000_000_000),
+    "promote_count": (1, 1_000_000_000),
     "promote_conversations": (1, 1_000_000),
 }
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -52,6 +55,10 @@ class Retention:
     """How long an entity must be idle before it fades."""
     inferred_decay_days: float = 7.0
     """Confidence in what was inferred takes so many days for what salience does in one."""
+    access_boost: float = 0.1
+    """What was returned fades less: by so much times the logarithm of how often it was."""
+    recency_boost: float = 0.1
+    """And by so much more just after it was returned; this share fades like the rest."""
 
     archive: bool = True
     """Whether old conversations are archived: still found, at a lower rank."""
@@ -133,3 +140,15 @@ def check_differences(given: Any) -> None:
         if channel != EVERYWHERE:
             check_name("channel", channel)
         overridden(Retention(), cast(Mapping[str, Any], values))
+
+
+def faded(initial: float, idle: float, policy: Retention, returned: int = 0, slower: float = 1.0) -> float:
+    """What is left of a value after so many days in which nobody spoke of it or got it back.
+
+    Worked out from what it was at first, so working it out twice changes nothing; never more than that.
+    """
+    if not policy.decay or idle * 24 < policy.decay_idle_hours:
+        return initial
+    left: float = policy.decay_rate ** (idle / slower)
+    boost = 1 + policy.access_boost * log1p(returned) + (policy.recency_boost * left if returned else 0.0)
+    return initial * min(1.0, left * boost)

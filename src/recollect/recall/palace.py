@@ -55,7 +55,7 @@ def palace(
     if after is not None:
         check_whole("after", after)
     opened = _opened(wing, room, closet)
-    return work.store.reading(lambda view: _read(view, work.scope.channels, opened, limit, after))
+    return work.store.reading(lambda view: _read(view, work.channels, opened, limit, after))
 
 
 def _opened(wing: str | int | None, room: str | int | None, closet: str | int | None) -> Opened | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Invalid, TooLarge
+from recollect.errors import Invalid, StoreError, TooLarge
 from recollect.limits import (
     check_flag,
     check_number,
@@ -151,7 +151,7 @@ def _filter(work: Workspace, question: Question) -> Filter:
     return Filter(
         now=work.clock.now(),
         kinds=SEARCHABLE if question.kinds is None else _several("kinds", question.kinds, SEARCHABLE),
-        channels=work.scope.channels,
+        channels=_channels(work),
         agent=question.agent,
         conversation=question.conversation,
         exclude_conversation=question.exclude_conversation,
@@ -159,6 +159,13 @@ def _filter(work: Workspace, question: Question) -> Filter:
         min_confidence=question.min_confidence,
         **times,  # pyright: ignore[reportArgumentType]
     )
+
+
+def _channels(work: Workspace) -> tuple[str, ...]:
+    try:
+        return work.channels
+    except StoreError:  # the search will say so; until then nothing of another channel is read
+        return (work.scope.channel,)
 
 
 def _several(name: str, given: str | Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

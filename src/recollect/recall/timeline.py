@@ -46,21 +46,21 @@ def _everything(work: Workspace, then: datetime | None) -> Iterator[Event]:
             sources=(t.id,),
             metadata={"role": str(t.role)},
         )
-        for t in work.store.find(Turn, {"channel": work.scope.channels}, order="at")
+        for t in work.store.find(Turn, {"channel": work.channels}, order="at")
         if t.role is not Role.NOTE  # the memory that cites it stands for it
     )
     if then is not None:
         said = takewhile(lambda event: event.at <= then, said)
     known: list[Event] = []
     for kind in MEMORY_TYPES:
-        for memory in work.store.find(kind, {"channel": work.scope.channels}):
+        for memory in work.store.find(kind, {"channel": work.channels}):
             known += _life(memory, then, work.clock.now())
     known.sort(key=_key)
     return merge(said, known, key=_key)
 
 
 def _about(work: Workspace, entity: Entity, then: datetime | None) -> list[Event]:
-    channels, now = work.scope.channels, work.clock.now()
+    channels, now = work.channels, work.clock.now()
     events: list[Event] = []
     owners = list(work.store.linking("about", [entity.id]))
     for kind in MEMORY_TYPES if owners else ():

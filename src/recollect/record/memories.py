@@ -33,6 +33,7 @@ from recollect.model.records import (
 from recollect.model.scope import check_name
 from recollect.model.searched import searchable_text
 from recollect.model.shapes import FieldShape, shapes
+from recollect.record.retention import TTL, mortal, quotas, renewed
 from recollect.record.turns import Message, plan_turns
 from recollect.text.chunk import spans
 from recollect.text.names import name_key
@@ -68,7 +69,8 @@ def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[Memory
             changes += [Expect("entity", entity.id, None), Put(entity, indexed(work, entity))]
         memories.append(memory)
     texts = indexed_all(work, memories)
-    work.apply(*changes, *(Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True)))
+    puts = [Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True)]
+    work.apply(*changes, *puts, *quotas(work, turns=True, memories=True))
     return memories
 
 
@@ -82,17 +84,21 @@ def correct(work: Workspace, id: str, content: str, since: datetime | None) -> M
     start = now if since is None else check_time("since", since)
     note, memory, _ = _plan(work, {"content": content, "kind": old.kind, "valid_from": start}, {})
     kept = {f.name: getattr(old, f.name) for f in fields(old) if f.name not in _OWN_FIELDS}
+    metadata = {name: value for name, value in old.metadata.items() if name not in (MINED, TTL)}
     memory = replace(
         memory,
         supersedes=old.id,
         channel=old.channel,
         about=old.about,
         slot=old.slot,
+        promoted_from=old.promoted_from,
         pinned=old.pinned,
-        metadata={name: value for name, value in old.metadata.items() if name != MINED},
+        expires_at=None,
+        metadata=metadata,
         salience=old.salience,
         **kept,
     )
+    memory = mortal(memory, work.retention(old.channel), now)
     ended: dict[str, Any] = {
         "valid_to": ended_at(old.valid_to, old.valid_from, start),
         "stated_to": old.valid_to,
@@ -115,12 +121,18 @@ def ended_at(stated: datetime | None, began: datetime, corrected: datetime) -> d
     return end if stated is None else min(stated, end)
 
 
+@rereading
 def pin(work: Workspace, id: str, pinned: bool) -> MemoryRecord:
     """Exempt a memory from decay, expiry and quotas, or no longer."""
     check_flag("pinned", pinned)
-    memory = find_memory(work, id)
-    work.apply(Revise(memory.kind, id, {"pinned": pinned}))
-    return replace(memory, pinned=pinned)
+    old, now = find_memory(work, id), work.clock.now()
+    memory = replace(old, pinned=pinned)
+    if old.pinned and not pinned:  # it lives on from here, whatever has run out meanwhile
+        policy = work.retention(memory.channel)
+        memory = renewed(mortal(memory, policy, now), policy, now)
+    names = ("pinned", "expires_at", "metadata")
+    work.apply(Expect(old.kind, id, old), Revise(old.kind, id, {n: getattr(memory, n) for n in names}))
+    return memory
 
 
 def find_memory(work: Workspace, id: str) -> MemoryRecord:
@@ -186,7 +198,7 @@ def _plan(
         about=about,
         **given,
     )
-    return Append((draft,)), memory, new
+    return Append((draft,)), mortal(memory, work.retention(), now), new
 
 
 def _checked(work: Workspace, kind: str, values: dict[str, Any]) -> dict[str, Any]:

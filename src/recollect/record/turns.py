@@ -26,6 +26,7 @@ from recollect.limits import (
 from recollect.model.changes import Append, Chunk, TurnDraft
 from recollect.model.records import Json, Role, Turn
 from recollect.model.scope import check_name
+from recollect.record.retention import quotas
 from recollect.settings import Settings
 from recollect.text.chunk import estimate_tokens, spans
 from recollect.workspace import Workspace
@@ -90,7 +91,8 @@ def record(
         known = _known(work, drafts)
         unknown = [draft for draft in drafts if (draft.conversation, draft.index) not in known]
         embedded = {draft.id: draft for draft in _embedded(work, unknown)}
-        turns += work.apply(Append(tuple(embedded.get(draft.id, draft) for draft in drafts))).turns
+        append = Append(tuple(embedded.get(draft.id, draft) for draft in drafts))
+        turns += work.apply(append, *quotas(work, turns=True)).turns
         if progress:
             progress(len(turns))
     return turns

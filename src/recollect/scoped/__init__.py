@@ -27,6 +27,7 @@ from recollect.scoped.knowledge import KnowledgeVerbs
 from recollect.scoped.person import PersonVerbs
 from recollect.tend import erase
 from recollect.tend.erase import Forgotten
+from recollect.tend.quota import making_room
 from recollect.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -136,13 +137,13 @@ class ScopedMemory(KnowledgeVerbs, PersonVerbs):
     ) -> MemoryRecord:
         """Save a memory as it is given. `fields` are those of its kind: `valid_from`, `expires_at`,
         `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`."""
-        return memories.remember(self._work, [{"content": content, "kind": kind, "about": about, **fields}])[
-            0
-        ]
+        return self.remember_many([{"content": content, "kind": kind, "about": about, **fields}])[0]
 
     def remember_many(self, items: Sequence[str | Mapping[str, Any]]) -> builtins.list[MemoryRecord]:
-        """Save several memories, all or none."""
-        return memories.remember(self._work, memories.as_items(items))
+        """Save several memories, all or none. Where that is more than the retention policy allows, mined
+        ones make room; `QuotaExceeded` when none can."""
+        given = memories.as_items(items)
+        return making_room(self._work, lambda: memories.remember(self._work, given), len(given))
 
     def correct(self, id: str, content: str, *, since: datetime | None = None) -> MemoryRecord:
         """Replace a memory from now on, or from `since`. The old one is kept as what held before."""

@@ -7,9 +7,10 @@ from datetime import datetime
 from recollect.model.mined import Mined
 from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event
-from recollect.model.records import Entity
+from recollect.model.records import Entity, MemoryRecord
 from recollect.recall.timeline import timeline
 from recollect.tend.erase import Forgotten
+from recollect.tend.promote import promote
 from recollect.workspace import Workspace
 
 
@@ -45,6 +46,10 @@ class KnowledgeVerbs:
         from recollect.mine import identity
 
         return identity.split(self._work, entity, alias)
+
+    def promote(self, id: str, promoted: bool = True) -> MemoryRecord:
+        """Move a memory from its channel to where all channels read it; or back."""
+        return promote(self._work, id, promoted)
 
     def timeline(
         self,

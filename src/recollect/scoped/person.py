@@ -1,4 +1,4 @@
-"""The verbs about the user as a person: goals, profile, settings."""
+"""The verbs about the user as a person: goals, profile, settings, what is kept for how long."""
 
 import builtins
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from recollect.model.records import Goal, Profile, UserSettings
+from recollect.model.retention import Retention
 from recollect.record import ledger
+from recollect.record.retention import set_retention
 from recollect.workspace import Workspace
 
 
@@ -56,3 +58,12 @@ class PersonVerbs:
     def update_settings(self, **values: Any) -> UserSettings:
         """Merge into the user's settings; a value of None is taken out."""
         return ledger.update_user_settings(self._work, values)
+
+    def retention(self) -> Retention:
+        """The retention policy in force in the scope's channel."""
+        return self._work.retention()
+
+    def set_retention(self, channel: str | None = None, **values: Any) -> Retention:
+        """Have one channel, or without one all of the user's, differ from the deployment's retention policy;
+        a value of None takes a difference back. The policy that then holds there."""
+        return set_retention(self._work, channel, values)

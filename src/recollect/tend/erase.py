@@ -9,6 +9,7 @@ from recollect.limits import check_flag, check_text
 from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise
 from recollect.model.records import (
     MEMORY_TYPES,
+    RAN_OUT,
     RECORD_TYPES,
     AuditEntry,
     Closet,
@@ -28,6 +29,7 @@ from recollect.model.shapes import shapes
 from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
+from recollect.tend.idle import with_older
 from recollect.tend.reopen import reopen
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
@@ -135,11 +137,9 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
     """Let go of records because the retention policy says so, as if each had been forgotten; `Conflict` when
     one was changed since it was read. Not pressing: the files are scrubbed when something is forgotten."""
     secret, now = work.store.secret(), work.clock.now()
-    stones = [
-        Put(Tombstone(id=work.new_id(), digest=tombstone_digest(secret, memory.content), at=now))
-        for memory in doomed
-        if isinstance(memory, MemoryRecord)
-    ]
+    digests = [tombstone_digest(secret, m.content) for m in doomed if isinstance(m, MemoryRecord)]
+    ran_out = {RAN_OUT: True}
+    stones = [Put(Tombstone(id=work.new_id(), digest=d, at=now, metadata=ran_out)) for d in digests]
     beside = [change for entity in doomed if isinstance(entity, Entity) for change in unnamed(work, entity)]
     notes = [
         turn
@@ -148,11 +148,21 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         for turn in _sources(work, memory, notes_only=True)
     ]
     everything = _all_of_it(work, [*doomed, *notes])
+    everything |= _all_of_it(work, _replaced(work, everything))
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
     work.apply(*calm, *beside, *stones, *logged)
     return len(everything)
+
+
+def _replaced(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
+    """What those that go had replaced: nobody takes that back, so it goes too, unless it is pinned."""
+    chains = [
+        with_older(work.store, m) for m in gone.values() if isinstance(m, MemoryRecord) and m.supersedes
+    ]
+    older = [memory for chain in chains for memory in chain if memory.id not in gone and not memory.pinned]
+    return [*older, *(turn for memory in older for turn in _sources(work, memory, notes_only=True))]
 
 
 def _erase(

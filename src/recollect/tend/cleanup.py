@@ -1,0 +1,144 @@
+"""Old conversations step back, entities that nothing is known of go, and turns where the policy says so."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+
+from recollect.model.changes import Expect, Revise
+from recollect.model.records import MEMORY_TYPES, Conversation, Entity, MemoryRecord, Relation, Role, Turn
+from recollect.model.retention import Retention
+from recollect.model.search import AtMost
+from recollect.ports.store import Usage
+from recollect.ports.tending import Mark
+from recollect.tend.idle import TOGETHER, entity_idle, used_together
+from recollect.tend.steps import Step
+from recollect.workspace import Workspace
+
+
+def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
+    yield from _archiving(work)
+    yield from _unknown_entities(work)
+    yield from _old_turns(work)
+    yield from _empty_conversations(work)
+
+
+def is_old(conversation: Conversation, policy: Retention, now: datetime) -> bool:
+    """Whether nobody has spoken in it for so long that it is archived."""
+    return policy.archive and now - conversation.last_at >= timedelta(days=policy.archive_days)
+
+
+def is_faded(entity: Entity, used: Usage | None, policy: Retention, now: datetime) -> bool:
+    """Whether an entity matters so little, and for so long, that it may go."""
+    little = policy.prune_entities and entity.salience < policy.entity_salience
+    return little and entity_idle(entity, used, now) >= policy.entity_idle_days
+
+
+def is_past(turn: Turn, policy: Retention, now: datetime) -> bool:
+    """Whether a turn has been kept for long enough. A note lives as long as the memory that cites it."""
+    kept = timedelta(days=policy.turn_days)
+    return bool(policy.turn_days) and turn.role is not Role.NOTE and now - turn.at >= kept
+
+
+def in_force(record: MemoryRecord | Relation, now: datetime) -> bool:
+    """Whether it says what is so now, or will be."""
+    expires = record.expires_at if isinstance(record, MemoryRecord) and not record.pinned else None
+    ends = [end for end in (record.valid_to, expires) if end is not None]
+    return record.retired_at is None and all(end > now for end in ends)
+
+
+def _archiving(work: Workspace) -> Iterator[Step]:
+    now = work.clock.now()
+    for conversation in work.store.find(Conversation, {"archived_at": None}):
+        policy = work.retention(conversation.channel)
+        if is_old(conversation, policy, now):
+            why = f"nobody has spoken in it since {conversation.last_at:%Y-%m-%d}"
+            yield _archived(conversation, "archive", why, now, policy)
+    for conversation in work.store.find(Conversation, {"archived_at": AtMost(now)}):
+        if conversation.archived_at is not None and conversation.last_at > conversation.archived_at:
+            policy = work.retention(conversation.channel)
+            yield _archived(conversation, "unarchive", "it went on", None, policy)
+
+
+def _archived(
+    conversation: Conversation, action: str, why: str, at: datetime | None, policy: Retention
+) -> Step:
+    return Step(
+        action=action,
+        record=conversation,
+        why=why,
+        changes=(
+            Expect("conversation", conversation.id, conversation),
+            Revise("conversation", conversation.id, {"archived_at": at}),
+        ),
+        details={"archive_days": policy.archive_days},
+    )
+
+
+def _unknown_entities(work: Workspace) -> Iterator[Step]:
+    """Entities that have faded and that nothing is about: without them no memory loses its subject."""
+    now = work.clock.now()
+    for some, usage in used_together(work.store, work.store.find(Entity)):
+        faded = [e for e in some if is_faded(e, usage.get(e.id), work.retention(e.channel), now)]
+        known = _known_of(work, [entity.id for entity in faded], now)
+        for entity in faded:
+            if entity.id not in known:
+                policy, idle = work.retention(entity.channel), entity_idle(entity, usage.get(entity.id), now)
+                yield Step(
+                    action="prune",
+                    record=entity,
+                    why=f"salience {entity.salience:.2f} is below {policy.entity_salience:g}, idle for "
+                    f"{idle:.0f} days, and nothing known is about it",
+                    details={
+                        "salience": entity.salience,
+                        "entity_salience": policy.entity_salience,
+                        "idle_days": idle,
+                        "entity_idle_days": policy.entity_idle_days,
+                    },
+                )
+
+
+def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[str]:
+    """Those of the entities that a memory in force, a pinned one, or a relation that holds is about."""
+    if not entities:
+        return set()
+    about = work.store.linking("about", entities)
+    memories = [memory for kind in MEMORY_TYPES for memory in work.store.get(kind, list(about))]
+    known = {id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about}
+    for end in ("source", "target"):
+        bonds = work.store.find(Relation, {end: list(entities)})
+        known |= {getattr(bond, end) for bond in bonds if in_force(bond, now)}
+    return known
+
+
+def _old_turns(work: Workspace) -> Iterator[Step]:
+    """Turns past their time, but for those that a pinned memory rests on."""
+    now = work.clock.now()
+    policies = {channel: work.retention(channel) for channel in work.store.sizes()}
+    days = [policy.turn_days for policy in policies.values() if policy.turn_days]
+    if not days:
+        return
+    found = work.store.find(Turn, {"at": AtMost(now - timedelta(days=min(days)))}, order="at")
+    while some := list(islice(found, TOGETHER)):
+        past = [turn for turn in some if is_past(turn, work.retention(turn.channel), now)]
+        kept = _pinned(work, [turn.id for turn in past])
+        for turn in past:
+            if turn.id not in kept:
+                most = work.retention(turn.channel).turn_days
+                why = f"said on {turn.at:%Y-%m-%d}, and kept for {most:g} days"
+                yield Step(action="erase", record=turn, why=why, details={"turn_days": most})
+
+
+def _pinned(work: Workspace, turns: Sequence[str]) -> set[str]:
+    citing = work.store.linking("sources", turns) if turns else {}
+    pinned = [m for kind in MEMORY_TYPES for m in work.store.get(kind, list(citing)) if m.pinned]
+    return {source for memory in pinned for source in memory.sources}
+
+
+def _empty_conversations(work: Workspace) -> Iterator[Step]:
+    """What is left of a conversation whose last turn has gone is a name, which goes too."""
+    now = work.clock.now()
+    for conversation in work.store.find(Conversation):
+        days = work.retention(conversation.channel).turn_days
+        over = bool(days) and now - conversation.last_at >= timedelta(days=days)
+        if over and not work.store.count(Turn, {"conversation": conversation.id}):
+            yield Step(action="erase", record=conversation, why="no turn of it is left")

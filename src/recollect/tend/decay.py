@@ -1,0 +1,92 @@
+"""What nobody speaks of counts for less with time, and so does what was merely inferred."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from recollect.model.changes import Expect, Revise
+from recollect.model.records import Entity, Fact, Turn
+from recollect.model.retention import Retention, faded
+from recollect.model.search import AtMost
+from recollect.ports.store import Usage
+from recollect.ports.tending import Mark
+from recollect.tend.idle import entity_idle, idle_days, used_together
+from recollect.tend.steps import Step
+from recollect.workspace import Workspace
+
+LEAST = 0.01
+"""What moves by less is not written: it would be noticed by nobody and cost a row each."""
+
+
+def plan_decay(work: Workspace, mark: Mark) -> Iterator[Step]:
+    yield from _entities(work)
+    yield from _inferred(work)
+
+
+def entity_salience(entity: Entity, used: Usage | None, policy: Retention, now: datetime) -> float:
+    """How much an entity matters by now."""
+    initial = entity.salience if entity.initial is None else entity.initial
+    return faded(initial, entity_idle(entity, used, now), policy, used.count if used else 0)
+
+
+def fact_confidence(
+    fact: Fact, said: datetime, used: Usage | None, policy: Retention, now: datetime
+) -> float:
+    """How sure an inferred fact is by now; `said` is when it was last said."""
+    initial = fact.confidence if fact.initial is None else fact.initial
+    idle = idle_days(now, said, fact.recorded_at, used and used.last_at)
+    return faded(initial, idle, policy, used.count if used else 0, policy.inferred_decay_days)
+
+
+def _entities(work: Workspace) -> Iterator[Step]:
+    now = work.clock.now()
+    for some, usage in used_together(work.store, work.store.find(Entity)):
+        for entity in some:
+            used = usage.get(entity.id)
+            value = entity_salience(entity, used, work.retention(entity.channel), now)
+            idle = entity_idle(entity, used, now)
+            yield from _moved(entity, "salience", entity.salience, entity.initial, value, idle, used)
+
+
+def _inferred(work: Workspace) -> Iterator[Step]:
+    """Facts in force that were inferred; what somebody said or saved outright is as sure as ever."""
+    now, most = work.clock.now(), work.settings.inferred_confidence
+    where = {"confidence": AtMost(most), "superseded_by": None, "pinned": False}
+    for some, usage in used_together(work.store, work.store.find(Fact, where)):
+        facts = [f for f in some if f.origin != "explicit" and (f.initial is None or f.initial <= most)]
+        said = _said(work, facts)
+        for fact in facts:
+            used, last = usage.get(fact.id), said.get(fact.id, fact.recorded_at)
+            value = fact_confidence(fact, last, used, work.retention(fact.channel), now)
+            idle = idle_days(now, last, fact.recorded_at, used and used.last_at)
+            yield from _moved(fact, "confidence", fact.confidence, fact.initial, value, idle, used)
+
+
+def _said(work: Workspace, facts: list[Fact]) -> dict[str, datetime]:
+    """When each fact was last said."""
+    cited = list({source for fact in facts for source in fact.sources})
+    at = {turn.id: turn.at for turn in work.store.get(Turn, cited)}
+    return {f.id: max(at[s] for s in f.sources if s in at) for f in facts if at.keys() & {*f.sources}}
+
+
+def _moved(
+    record: Entity | Fact,
+    field: str,
+    known: float,
+    initial: float | None,
+    value: float,
+    idle: float,
+    used: Usage | None,
+) -> Iterator[Step]:
+    if abs(value - known) < LEAST:
+        return
+    first = known if initial is None else initial
+    times = used.count if used else 0
+    changed: dict[str, Any] = {field: value, "initial": first}
+    yield Step(
+        action="decay",
+        record=record,
+        why=f"idle for {idle:.1f} days, returned {times} times: {field} {known:.2f} -> {value:.2f}",
+        changes=(Expect(record.kind, record.id, record), Revise(record.kind, record.id, changed)),
+        details={"from": known, "to": value, "initial": first, "idle_days": idle, "returned": times},
+    )

@@ -1,0 +1,183 @@
+"""How much a user may have: said in time, and of too many memories the least valuable mined ones go.
+
+Only what somebody records or saves is refused. Mining is not, because what was said is there already and
+the next round makes room; nor are a copy and an import, which bring back what was stored once before.
+"""
+
+import heapq
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from recollect.errors import QuotaExceeded
+from recollect.model.records import MEMORY_TYPES, AuditEntry, MemoryRecord, UserSettings
+from recollect.model.retention import EVERYWHERE, Retention, faded
+from recollect.model.scope import GLOBAL
+from recollect.ports.store import Usage
+from recollect.ports.tending import Mark, Size
+from recollect.record.ledger import user_settings
+from recollect.tend.cleanup import in_force
+from recollect.tend.erase import erase_all
+from recollect.tend.idle import idle_days, used_together, with_older
+from recollect.tend.steps import Step
+from recollect.workspace import Workspace, rereading
+
+log = logging.getLogger("recollect.tend")
+
+T = TypeVar("T")
+
+WARNING, NORMAL = "quota_warning", "quota_normal"
+ROOM = 0.01
+"""The share of a quota that is made free at once, so that not every memory saved looks for the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How much of a quota is used: of one channel's or, with an empty name, of all."""
+
+    channel: str
+    what: str
+    used: int
+    quota: int
+
+    def is_high(self, policy: Retention) -> bool:
+        return self.used >= policy.quota_warning * self.quota
+
+    def __str__(self) -> str:
+        where = f" in the channel {self.channel!r}" if self.channel else ""
+        return f"{self.used:,} of at most {self.quota:,} {self.what}{where}"
+
+
+def levels(sizes: Mapping[str, Size], policy: Callable[[str], Retention]) -> list[Level]:
+    """How far every quota that there is has been used up."""
+    found: list[Level] = []
+    for channel, size in sorted(sizes.items()):
+        own, prefix = policy(channel), "channel_" if channel != EVERYWHERE else ""
+        for what, name in (("turns", "turn"), ("memories", "memory")):
+            quota: int = getattr(own, f"{prefix}{name}_quota")
+            if quota:
+                found.append(Level(channel, what, getattr(size, what), quota))
+    return found
+
+
+def worth(
+    memory: MemoryRecord, used: Usage | None, policy: Retention, now: datetime
+) -> tuple[bool, float, int, str]:
+    """By which memories are put in order, the least valuable first: what no longer holds, then by how much
+    it matters, how sure it is, and how long nobody asked for it."""
+    times = used.count if used else 0
+    fresh = faded(
+        1.0,
+        idle_days(now, memory.recorded_at, used and used.last_at),
+        policy,
+        times,
+        policy.inferred_decay_days,
+    )
+    holds = memory.superseded_by is None and in_force(memory, now)
+    return holds, memory.salience * memory.confidence * fresh, times, memory.id
+
+
+def plan_quota(work: Workspace, mark: Mark) -> Iterator[Step]:
+    found = levels(work.store.sizes(), work.retention)
+    yield from _warnings(work, found)
+    gone: set[str] = set()
+    for level in sorted(found, key=lambda level: level.channel == EVERYWHERE):  # all of them come last
+        if level.what == "memories":
+            freed = len(gone) if level.channel == EVERYWHERE else 0
+            yield from _evicting(work, level, level.used - level.quota - freed, gone)
+
+
+def _evicting(work: Workspace, level: Level, too_many: int, gone: set[str]) -> Iterator[Step]:
+    """The least valuable of the mined memories, so many of them."""
+    if too_many <= 0:
+        return
+    why = f"there are {level}: the least valuable goes"
+    for memory in _least(work, level.channel, too_many, gone):
+        gone.add(memory.id)
+        details = {"quota": level.quota, "used": level.used, "what": level.what}
+        yield Step(action="evict", record=memory, why=why, details=details)
+
+
+def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> list[MemoryRecord]:
+    left, going, now = most, {*gone}, work.clock.now()
+    chosen: list[MemoryRecord] = []
+    # Some of the candidates cannot go because of what they replaced: so a few more are looked at.
+    for _, memory in heapq.nsmallest(most * 2 + 100, _candidates(work, channel, now), key=lambda c: c[0]):
+        chain = [m for m in with_older(work.store, memory) if m.id not in going]
+        if left <= 0:
+            break
+        if memory.id in going or any(m.pinned or m.origin == "explicit" for m in chain):
+            continue
+        chosen += chain
+        going.update(m.id for m in chain)
+        left -= len(chain)
+    return chosen
+
+
+def _candidates(
+    work: Workspace, channel: str, now: datetime
+) -> Iterator[tuple[tuple[bool, float, int, str], MemoryRecord]]:
+    where = {"pinned": False, **({"channel": channel} if channel else {})}
+    for kind in MEMORY_TYPES:
+        for some, usage in used_together(work.store, work.store.find(kind, where)):
+            for memory in some:
+                if memory.origin != "explicit":
+                    policy = work.retention(memory.channel)
+                    yield worth(memory, usage.get(memory.id), policy, now), memory
+
+
+def making_room(work: Workspace, save: Callable[[], T], count: int) -> T:
+    """Save something; where that is too much, once again when mined memories have gone for it."""
+    try:
+        return save()
+    except QuotaExceeded:
+        if not _make_room(work, count):
+            raise
+    return save()
+
+
+@rereading
+def _make_room(work: Workspace, count: int) -> int:
+    sizes = {c: s for c, s in work.store.sizes().items() if c in (EVERYWHERE, work.scope.channel)}
+    gone: dict[str, MemoryRecord] = {}
+    for level in levels(sizes, work.retention):
+        too_many = level.used + count - level.quota
+        if level.what == "memories" and too_many > 0:
+            wanted = max(too_many, int(level.quota * ROOM))
+            gone |= {m.id: m for m in _least(work, level.channel, wanted, gone)}
+    if gone:
+        logged = work.log("evict", "memories", count=len(gone), details={"why": "a memory was to be saved"})
+        erase_all(work, list(gone.values()), logged)
+    return len(gone)
+
+
+def _warnings(work: Workspace, found: Iterable[Level]) -> Iterator[Step]:
+    """Once when a quota is nearly used up, and once when it no longer is."""
+    last: dict[tuple[str, str], str] = {}
+    for entry in work.store.find(AuditEntry, {"operation": [WARNING, NORMAL]}):
+        last[entry.channel, entry.subject] = entry.operation
+    for level in found:
+        high = level.is_high(work.retention(level.channel))
+        if high != (last.get((level.channel or GLOBAL, _subject(level))) == WARNING):
+            yield _told(work, level, WARNING if high else NORMAL)
+
+
+def _subject(level: Level) -> str:
+    return f"{level.what} of the {'channel' if level.channel else 'user'}"
+
+
+def _told(work: Workspace, level: Level, operation: str) -> Step:
+    record: UserSettings = user_settings(work)
+
+    def tell(_: Callable[[], bool]) -> int:
+        if operation == WARNING:
+            log.warning("A quota is nearly used up: %s of %s %s", level.used, level.quota, level.what)
+        place = replace(work, scope=replace(work.scope, channel=level.channel or GLOBAL))
+        details = {"used": level.used, "quota": level.quota}
+        if logged := place.log(operation, _subject(level), count=level.used, details=details):
+            work.apply(*logged)
+        return 1
+
+    return Step(action=operation, record=record, why=f"there are {level}", do=tell)
