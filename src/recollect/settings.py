@@ -133,10 +133,16 @@ class Settings:
     """The retention policy where it differs from the default, such as "expire=on, ttl_days=30"."""
     idle_minutes: float = 30.0
     """A conversation in which nobody has spoken for so long is over."""
+    conclude: bool = True
+    """Have the background make a summary, and of a task an episode, of a conversation that is over."""
+    conclude_turns: int = 200
+    """The most turns that are read for it: the first and the last of them."""
     consolidate_minutes: float = 15.0
     """How often near-duplicates are merged, of users with anything new."""
     patterns_minutes: float = 60.0
     """How often procedures are learnt from what was done."""
+    pattern_similarity: float = 0.6
+    """From which similarity on two tasks that took the same tools are of one kind."""
     promote_minutes: float = 60.0
     """How often facts of a channel are promoted."""
     decay_minutes: float = 1440.0
@@ -184,6 +190,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "mine_retry_seconds": (0.01, 86_400),
     "audit_days": (1, 36_500),
     "idle_minutes": (0.01, 525_600),
+    "conclude_turns": (4, 1000),
+    "pattern_similarity": (0, 1),
     "consolidate_minutes": (0, 525_600),
     "patterns_minutes": (0, 525_600),
     "promote_minutes": (0, 525_600),

@@ -29,8 +29,8 @@ log = logging.getLogger("recollect.mine")
 BEFORE = 4
 """How many turns before a window are shown with it."""
 LONGEST_RETRY = timedelta(days=1)
-_SPOKEN = (Role.USER, Role.ASSISTANT, Role.TOOL)
-_FRESH: Mapping[str, Any] = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
+SPOKEN = (Role.USER, Role.ASSISTANT, Role.TOOL)
+FRESH: Mapping[str, Any] = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
 
 Progress = Callable[[int], None]
 """Is told how many turns are mined."""
@@ -66,16 +66,16 @@ def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lamb
         except SettingsError:
             raise
         except Exception as error:
-            reason = _reason(error)
+            reason = reason_of(error)
             if not isinstance(error, ModelError | Conflict):
                 log.exception("Mining failed; it is tried again later")
             with suppress(Conflict):
-                _park(work, id, reason)
+                park(work, id, reason)
             return replace(done, problem=reason)
     return done
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Why it failed, in words that quote nothing of what was said."""
     match error:
         case ModelError():
@@ -105,7 +105,7 @@ def _mine_window(work: Workspace, conversation: Conversation, span: Span) -> Min
         ours = tuple(turn for turn in ours if turn.index < span.stop)
     before = (turn for turn in turns if turn.index < span.start and turn.channel == channel)
     window = Window(conversation, ours, tuple(before))
-    spoken = tuple(turn for turn in ours if turn.role in _SPOKEN)
+    spoken = tuple(turn for turn in ours if turn.role in SPOKEN)
     extraction = _extracted(work, replace(window, turns=spoken)) if spoken else Extraction()
     return _land(work, window, span, extraction, embedded(work, extraction))
 
@@ -175,7 +175,7 @@ def _land(
     changes: list[Change] = [Expect("conversation", found[0].id, found[0])]
     changes += [Expect("turn", turn.id, turn) for turn in living]
     changes += [*landing.indexed(chunks), *closets]
-    changes.append(Revise("conversation", found[0].id, {"mined_to": span.stop, **_FRESH}))
+    changes.append(Revise("conversation", found[0].id, {"mined_to": span.stop, **FRESH}))
     changes.append(Put(_event(work, done)))
     work.apply(*changes)
     return done
@@ -214,12 +214,12 @@ def _event(work: Workspace, done: Mined) -> AuditEntry:
 
 
 @rereading
-def _park(work: Workspace, id: str, reason: str) -> None:
-    """Note why a conversation could not be mined, and when to try again."""
+def park(work: Workspace, id: str, reason: str) -> None:
+    """Note why a conversation could not be mined or concluded, and when to try again."""
     for found in work.store.get(Conversation, [id]):
         failures = found.mining_failures + 1
         first = timedelta(seconds=work.settings.mine_retry_seconds)
         after = retry_after(failures, work.clock.now(), first, LONGEST_RETRY)
         noted = {"mining_failures": failures, "mining_problem": reason[:500], "mining_after": after}
         work.apply(Expect("conversation", id, found), Revise("conversation", id, noted))
-        log.warning("Mining a conversation failed (%d times): %s", failures, reason)
+        log.warning("A conversation failed (%d times): %s", failures, reason)

@@ -112,6 +112,15 @@ class Renew:
 
 
 @dataclass(frozen=True, slots=True)
+class Pool:
+    """Count what was counted of some records as another's of their kind, which takes their place."""
+
+    kind: str
+    ids: tuple[str, ...]
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
 class Log:
     """Note in the audit what the other changes do."""
 
@@ -128,4 +137,4 @@ class Within:
     memories: int = 0
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Log | Within
+Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Pool | Log | Within

@@ -140,6 +140,11 @@ class UserView(Protocol):
         those that may be mined by then."""
         ...
 
+    def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
+        """Conversations with turns past what was concluded that have ended or in which nobody spoke since,
+        those that wait longest first."""
+        ...
+
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
 
     def used(self, least: int) -> dict[str, Usage]:

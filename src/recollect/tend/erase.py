@@ -31,6 +31,7 @@ from recollect.record.memories import ended_at, tombstone_digest
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.idle import with_older
 from recollect.tend.reopen import reopen
+from recollect.tend.unlearn import conclusions, reopened, unlearn, unsupported
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
@@ -198,12 +199,17 @@ def _erasing(
     # Nothing was said in them, and none was corrected, since they were read.
     memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
-    turns = {id for id, record in everything.items() if isinstance(record, Turn)}
+    turns = _turns(everything)
+    changes += [*unlearn(work, everything, turns), *reopened(work, everything)]
     changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
     return changes
+
+
+def _turns(records: Mapping[str, Record]) -> set[str]:
+    return {id for id, record in records.items() if isinstance(record, Turn)}
 
 
 def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
@@ -220,6 +226,8 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
 def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
     """The doomed and what cannot be without them."""
     gone = {record.id: record for record in (*doomed, *_orphans(work, doomed), *_calls(work, doomed))}
+    gone |= {record.id: record for record in conclusions(work, gone)}
+    gone |= {record.id: record for record in unsupported(work, _turns(gone))}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):

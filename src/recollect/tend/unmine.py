@@ -15,11 +15,15 @@ from recollect.model.records import (
     MemoryRecord,
     Record,
     Relation,
+    Summary,
     Turn,
 )
+from recollect.record.memories import indexed
 from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unbound, unmentioned
 from recollect.tend.erase_palace import husk
+from recollect.tend.learnt import CONCLUDED
 from recollect.tend.reopen import reopen
+from recollect.tend.unlearn import left_of, unsupported
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
@@ -36,6 +40,8 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     citing = [r for kind in (*MEMORY_TYPES, Entity, Relation) for r in work.store.get(kind, list(derived))]
     ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
     gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
+    gone |= {s.id: s for s in work.store.find(Summary, {"conversation": id}) if CONCLUDED in s.metadata}
+    gone |= {procedure.id: procedure for procedure in unsupported(work, turns)}
     for entity in [r for r in gone.values() if isinstance(r, Entity)]:
         bonds = {r.id for end in ("source", "target") for r in work.store.find(Relation, {end: entity.id})}
         if not {*bonds, *work.store.linking("about", [entity.id])} <= gone.keys():
@@ -48,7 +54,10 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     changes: list[Change] = [Expect("conversation", id, found[0])]
     changes += [Expect(r.kind, r.id, r) for r in {r.id: r for r in read}.values()]
     for record in kept:  # before what becomes of the versions around those that go
-        changes.append(Put(replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))))
+        left = left_of(work, record, turns)
+        fewer = replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))
+        same = left is None or left.content == record.content
+        changes.append(Put(left or fewer, None if same else indexed(work, left or fewer)))
     changes += [*unbound(gone), *reopen(work, gone, turns), *unsaid(work, gone, turns)]
     changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]

@@ -9,11 +9,11 @@ from recollect.mine.rules.howto import FAILED, WORKED
 from recollect.model.records import Role, Tense, Turn
 from recollect.text.sentences import sentences
 
-_STEPS_LIMIT = 10
+STEPS_LIMIT = 10
 _STEP_LENGTH = 120
-_GOAL_LENGTH = 240
-_READ = 2_000
-_REQUEST = re.compile(
+GOAL_LENGTH = 240
+READ = 2_000
+REQUEST = re.compile(
     r"(?:(?:hi|hello|hey|ok|please|so)[,!]? )*(?:(?:can|could|would|will) you|please|help me|i need "
     r"(?:you to|help|to)|i want (?:you )?to|"
     r"how (?:do|can|should) (?:i|we)|fix|debug|write|build|deploy|install|set up|configure|find|book|"
@@ -22,8 +22,8 @@ _REQUEST = re.compile(
     r"won't|doesn't|isn't|fails))\b",
     re.IGNORECASE,
 )
-_THANKS = re.compile(r"\b(?:thanks|thank you|perfect|great|awesome|brilliant|excellent)\b", re.IGNORECASE)
-_LESSON = re.compile(
+THANKS = re.compile(r"\b(?:thanks|thank you|perfect|great|awesome|brilliant|excellent)\b", re.IGNORECASE)
+LESSON = re.compile(
     r"\b(?:turns out|turned out|the (?:problem|issue|cause|reason|trick|fix) was|it was because|i (?:had "
     r")?forgot|next "
     r"time)\b[^.!?]{3,200}",
@@ -37,18 +37,18 @@ def episode(turns: Sequence[Turn]) -> Claim | None:
     done = [turn for turn in turns if turn.role in (Role.ASSISTANT, Role.TOOL)]
     if len(asked) < 2 or not done or asked[0].index > done[0].index:
         return None
-    goal = next((said for said in sentences(asked[0].content[:_READ]) if _REQUEST.match(said)), "")
-    last = asked[-1].content[:_READ]
+    goal = next((said for said in sentences(asked[0].content[:READ]) if REQUEST.match(said)), "")
+    last = asked[-1].content[:READ]
     failed = FAILED.search(last) is not None
     worked = (
-        not failed and WORKED.search(last) is not None and (len(done) > 1 or _THANKS.search(last) is not None)
+        not failed and WORKED.search(last) is not None and (len(done) > 1 or THANKS.search(last) is not None)
     )
-    if not goal or len(goal) > _GOAL_LENGTH or not (failed or worked) or "?" in last:
+    if not goal or len(goal) > GOAL_LENGTH or not (failed or worked) or "?" in last:
         return None
     goal = goal.rstrip(" .?!")
-    steps = tuple(step for turn in done[:_STEPS_LIMIT] if (step := _step(turn.content)))
+    steps = tuple(step for turn in done[:STEPS_LIMIT] if (step := step_of(turn.content)))
     outcome = "success" if worked else "failure"
-    lesson = _LESSON.search(last)
+    lesson = LESSON.search(last)
     content = f"The user asked: {goal}. It {'worked' if worked else 'did not work'}."
     if lesson:
         content = f"{content} {lesson.group().strip().capitalize()}."
@@ -56,7 +56,7 @@ def episode(turns: Sequence[Turn]) -> Claim | None:
         return None
     return Claim(
         content=content,
-        turns=tuple(dict.fromkeys((asked[0].id, *(turn.id for turn in done[:_STEPS_LIMIT]), asked[-1].id))),
+        turns=tuple(dict.fromkeys((asked[0].id, *(turn.id for turn in done[:STEPS_LIMIT]), asked[-1].id))),
         kind="episode",
         certainty="implied",
         tense=Tense.PAST,
@@ -71,6 +71,6 @@ def episode(turns: Sequence[Turn]) -> Claim | None:
     )
 
 
-def _step(text: str) -> str:
-    first = next(iter(sentences(text[:_READ])), "")
+def step_of(text: str) -> str:
+    first = next(iter(sentences(text[:READ])), "")
     return first if len(first) <= _STEP_LENGTH else f"{first[:_STEP_LENGTH].rsplit(' ', 1)[0]}…"

@@ -9,7 +9,7 @@ from recollect.model.records import Conversation, Turn
 
 
 def grown(conversation: Conversation | None, turns: Sequence[Turn], title: str | None) -> Conversation:
-    """The conversation with its new turns, opened by them if need be."""
+    """The conversation with its new turns, opened by them if need be: one that had ended goes on."""
     first = turns[0]
     conversation = conversation or Conversation(
         id=first.conversation,
@@ -22,6 +22,8 @@ def grown(conversation: Conversation | None, turns: Sequence[Turn], title: str |
         conversation,
         next_index=max(conversation.next_index, *(turn.index + 1 for turn in turns)),
         mined_to=min(conversation.mined_to, *(turn.index for turn in turns)),  # one may fill a gap
+        concluded_to=min(conversation.concluded_to, *(turn.index for turn in turns)),
+        ended_at=None,
         started_at=min(conversation.started_at, *(turn.at for turn in turns)),
         last_at=max(conversation.last_at, *(turn.at for turn in turns)),
         title=conversation.title if title is None else title,

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
-from recollect.model.searched import weight
+from recollect.model.searched import proof, weight
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
-from recollect.stores.sql.codec import encode_vectors
+from recollect.stores.sql.codec import decode_json, encode_vectors
 from recollect.stores.sql.rows import UserRows
 from recollect.text.analyse import terms
 
@@ -32,7 +32,7 @@ COPIED = (
 )
 """Columns of a record that its chunks repeat, so that filters need no join."""
 
-DERIVED_FROM = ("pinned", "expires_at", "salience", "tense")
+DERIVED_FROM = ("pinned", "expires_at", "salience", "tense", "details")
 """Columns of a record that others of its chunks are worked out from."""
 
 Columns = Mapping[str, list[Any]]
@@ -152,8 +152,22 @@ def derived(row: Mapping[str, Any]) -> dict[str, Any]:
     """What chunks have that is worked out from several columns of a record."""
     return {
         "expires_at": _expiry(row.get("pinned"), row.get("expires_at")),
-        "weight": weight(row.get("salience"), row.get("tense"), row.get("archived")),
+        "weight": weight(
+            row.get("salience"), row.get("tense"), row.get("archived"), _proof(row.get("details"))
+        ),
     }
+
+
+def _proof(details: str | None) -> float | None:
+    """How what is done went so far; only procedures and episodes say."""
+    if not details or '"success' not in details:
+        return None
+    known = decode_json(details)
+    one = known.get("success")
+    return proof(
+        known.get("successes", int(one is True)),
+        known.get("failures", int(one is False)),
+    )
 
 
 def _expiry(pinned: bool | None, expires_at: int | None) -> int | None:
@@ -167,6 +181,7 @@ def _repeated(columns: Columns) -> Columns:
     nothing = [None] * len(start)
     pinned, expires = columns.get("pinned", nothing), columns.get("expires_at", nothing)
     salience, tense = columns.get("salience", nothing), columns.get("tense", nothing)
+    proofs = map(_proof, columns.get("details", nothing))
     return {
         "owner": columns["id"],
         "channel": columns["channel"],
@@ -183,5 +198,5 @@ def _repeated(columns: Columns) -> Columns:
         "expires_at": list(map(_expiry, pinned, expires)),
         "supersedes": columns.get("supersedes", nothing),
         "place": columns.get("index", nothing),
-        "weight": list(map(weight, salience, tense, columns.get("archived", nothing))),
+        "weight": list(map(weight, salience, tense, columns.get("archived", nothing), proofs)),
     }

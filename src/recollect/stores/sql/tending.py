@@ -6,12 +6,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, union
 
+from recollect.model.changes import Pool
+from recollect.model.records import Conversation
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_text, encode_time
-from recollect.stores.sql.reading import may_be_mined
+from recollect.stores.sql.reading import may_be_mined, records
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import sizes
 
@@ -32,12 +34,28 @@ def users_due(connection: Connection, now: datetime, quiet_since: datetime) -> l
         )
     )
     unmined = select(talks.c.user_id).where(schema.unmined, may_be_mined(now))
-    over = or_(talks.c.ended_at.is_not(None), talks.c.last_at <= encode_time(quiet_since))
-    unconcluded = select(talks.c.user_id).where(schema.unconcluded, over)
+    unconcluded = select(talks.c.user_id).where(schema.unconcluded, _is_over(quiet_since))
     held = select(visits.c.user_id).where(_held(at))
     wanted = union(due, unmined, unconcluded).subquery()
     free = select(wanted.c.user_id).where(wanted.c.user_id.not_in(held)).order_by(wanted.c.user_id)
     return list(connection.execute(free).scalars())
+
+
+def _is_over(quiet_since: datetime) -> ColumnElement[bool]:
+    talks = schema.conversations
+    return or_(talks.c.ended_at.is_not(None), talks.c.last_at <= encode_time(quiet_since))
+
+
+def pool_usage(rows: UserRows, change: Pool) -> None:
+    """What was counted of some, added to what was counted of another."""
+    table = schema.usage
+    found = rows.all_in(rows.select(table), table.c.id, [change.into, *change.ids])
+    if not found:
+        return
+    rows.delete_in(table, table.c.id, [row["id"] for row in found])
+    summed = {name: sum(row[name] for row in found) for name in ("count", "since_renewal")}
+    last = max(row["last_at"] for row in found)
+    rows.insert(table, [{"id": change.into, "kind": change.kind, "last_at": last, **summed}])
 
 
 def _held(now: int) -> ColumnElement[bool]:
@@ -67,6 +85,14 @@ class TendedUser:
             wanted = wanted.where(table.c.seq > since, table.c.kind.in_([*kinds]))
             found = rows.all(wanted.order_by(table.c.seq, table.c.doc))
         return list(dict.fromkeys((row["kind"], row["owner"]) for row in found))
+
+    @only_reads
+    def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
+        table = schema.conversations
+        with self._backend.read(self._user) as connection:
+            rows = UserRows(connection, self._user)
+            waiting = rows.select(table).where(schema.unconcluded, _is_over(quiet_since))
+            return records(rows, Conversation, rows.all(waiting.order_by(table.c.last_at, table.c.id)))
 
     @only_reads
     def sizes(self) -> dict[str, Size]:

@@ -16,6 +16,7 @@ from recollect.model.changes import (
     Expect,
     ExpectOnly,
     Log,
+    Pool,
     Put,
     Remove,
     Renew,
@@ -44,12 +45,22 @@ from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sizes import Sizes
+from recollect.stores.sql.tending import pool_usage
 
 R = TypeVar("R", bound=Record)
 
 NEXT_USER = "next_user"
 
-_CHANGING = ("next_index", "mined_to", "started_at", "last_at", "title", "seq")
+_CHANGING = (
+    "next_index",
+    "mined_to",
+    "concluded_to",
+    "started_at",
+    "last_at",
+    "ended_at",
+    "title",
+    "seq",
+)
 _SAVE = (
     own_update(schema.conversations)
     .where(schema.conversations.c.id == bindparam("which"))
@@ -84,6 +95,8 @@ def apply(
                 expect_only(rows, change)
             case Renew():
                 writer.renew(change.ids)
+            case Pool():
+                pool_usage(rows, change)
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
@@ -107,9 +120,9 @@ class _Run:
     expects: list[Expect]
 
 
-def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | Renew | _Run]:
+def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | ExpectOnly | Renew | Pool | _Run]:
     """Neighbours that become one statement, joined."""
-    joined: list[Append | Revise | Remove | ExpectOnly | Renew | _Run] = []
+    joined: list[Append | Revise | Remove | ExpectOnly | Renew | Pool | _Run] = []
     steps = [change for change in changes if not isinstance(change, Log | Within)]
     for _, neighbours in groupby(steps, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
@@ -119,7 +132,7 @@ def _joined(changes: Sequence[Change]) -> list[Append | Revise | Remove | Expect
                     run.puts.append(change)
                 case Expect():
                     run.expects.append(change)
-                case Append() | Revise() | Remove() | ExpectOnly() | Renew():
+                case Append() | Revise() | Remove() | ExpectOnly() | Renew() | Pool():
                     joined.append(change)
         if run.puts or run.expects:
             joined.append(run)

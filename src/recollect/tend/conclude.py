@@ -1,0 +1,50 @@
+"""When the background concludes a conversation."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+from recollect.model.records import NEVER, Conversation
+from recollect.ports.tending import Mark
+from recollect.record.ledger import user_settings
+from recollect.tend.mining import is_wanted
+from recollect.tend.steps import Step
+from recollect.tend.tender import Hold
+from recollect.workspace import Workspace
+
+TRIES = 5
+"""How often a conversation may fail before it is concluded with nothing, until somebody speaks again."""
+
+
+def plan_conclusions(work: Workspace, mark: Mark) -> Iterator[Step]:
+    """The conversations that are over and not concluded."""
+    wishes = user_settings(work).values
+    if wishes.get("enabled") is False or not wishes.get("conclude", work.settings.conclude):
+        return
+    mining = is_wanted(work)
+    for conversation in work.store.unconcluded(
+        work.clock.now() - timedelta(minutes=work.settings.idle_minutes)
+    ):
+        if is_ready(work, conversation, mining):
+            why = "it has ended" if conversation.ended_at else "nobody speaks any more"
+            yield Step(
+                action="conclude", record=conversation, why=why, do=_concluding(work, conversation, why)
+            )
+
+
+def is_ready(work: Workspace, conversation: Conversation, mining: bool) -> bool:
+    """What failed waits; so does what is still to be mined, unless mining keeps failing."""
+    if conversation.mining_after == NEVER:
+        return True
+    if conversation.mining_after is not None and work.clock.now() < conversation.mining_after:
+        return False
+    unmined = mining and conversation.mined_to < conversation.next_index
+    return not unmined or conversation.mining_failures >= TRIES
+
+
+def _concluding(work: Workspace, conversation: Conversation, why: str) -> Callable[[Hold], int]:
+    def do(hold: Hold) -> int:
+        from recollect.tend.concluding import try_to_conclude  # not needed to record and recall
+
+        return try_to_conclude(work, conversation, why)
+
+    return do
