@@ -99,6 +99,7 @@ def _told(outcome: Outcome) -> dict[str, Any]:
 
 
 def _change(scope: ScopedMemory, more: list[str]) -> None:
+    scope.update_settings(retention=None)  # for which there is no room
     scope.remember_many(more)
 
 

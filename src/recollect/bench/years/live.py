@@ -25,6 +25,10 @@ ASKED_EVERY = 5
 QUESTIONS = 3
 
 
+def _seconds() -> dict[str, float]:
+    return defaultdict(float)
+
+
 @dataclass(slots=True)
 class User:
     """Somebody of the simulation, with what must not be lost and what went wrong."""
@@ -45,7 +49,7 @@ class Span:
 
     recall: Times = field(default_factory=Times)
     done: Counter[str] = field(default_factory=Counter[str])
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    seconds: dict[str, float] = field(default_factory=_seconds)
     """By chore or job."""
     problems: Counter[str] = field(default_factory=Counter[str])
 
@@ -61,7 +65,7 @@ class World:
     faults: Counter[str] = field(default_factory=Counter[str])
     """What must never happen."""
     recalls: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    seconds: dict[str, float] = field(default_factory=_seconds)
     """What recording, asking and tending took in all."""
 
 

@@ -33,15 +33,15 @@ class Policy:
 def policies(turns: int) -> tuple[Policy, ...]:
     """Those of people who say so much a day, taken in turn."""
     return (
-        Policy("default, quotas", {"memory_quota": 400, "turn_quota": 1500 * turns}),
-        Policy(
-            "expire",
-            {"expire": True, "ttl_days": 30.0, "popular": 3, "memory_quota": 150, "turn_days": 365.0},
-        ),
         Policy(
             "full",  # what comes in a day does not quite fit: some of it is refused
             {"turn_days": 60.0, "turn_quota": 58 * turns, "memory_quota": 60, "archive_days": 30.0},
         ),
+        Policy(
+            "expire",
+            {"expire": True, "ttl_days": 30.0, "popular": 3, "memory_quota": 150, "turn_days": 365.0},
+        ),
+        Policy("default, quotas", {"memory_quota": 400, "turn_quota": 1500 * turns}),
         Policy(
             "channel",
             {"memory_quota": 300, "turn_days": 540.0},
