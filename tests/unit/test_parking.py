@@ -27,7 +27,7 @@ class Choosy(SwitchedEmbedder):
 
 
 def parked(memory: Memory) -> int:
-    return memory.store.stats()["rows"]["chunks_parked"]
+    return memory.store.stats()["parked"]["chunks"]
 
 
 def recorded(memory: Memory, *texts: str, user: str = "derek") -> None:

@@ -1,11 +1,8 @@
 """`recollect bench`: how fast it is here, beside the bare engines on the same rows, and how often right."""
 
 import json
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
 from typing import Annotated
 
 import typer
@@ -13,16 +10,14 @@ from rich.console import Console
 
 from recollect.bench.latency import QUICK, Plan, run
 from recollect.bench.mining import command as mining
+from recollect.bench.open_place import opened, read_sizes
 from recollect.bench.peers import command as peers
-from recollect.bench.place import Place
 from recollect.bench.progress import progress
 from recollect.bench.quality import ablation
 from recollect.bench.quality import command as quality
 from recollect.bench.show import show
-from recollect.bench.sqlite import SqlitePlace
-from recollect.errors import SettingsError
-from recollect.settings import load
-from recollect.wiring import is_server
+from recollect.bench.tending import command as tending
+from recollect.bench.years import command as years
 
 app = typer.Typer(
     help="How fast and how good it is, on this machine.", no_args_is_help=True, rich_markup_mode="rich"
@@ -50,6 +45,8 @@ for _quality in (quality.longmemeval, quality.locomo):
 app.command(epilog=_epilog(peers.EXAMPLES))(peers.peers)
 app.command(epilog=_epilog(ablation.EXAMPLES))(ablation.ablation)
 app.command(epilog=_epilog(mining.EXAMPLES))(mining.mining)
+app.command(epilog=_epilog(years.EXAMPLES))(years.years)
+app.command(epilog=_epilog(tending.EXAMPLES))(tending.tending)
 
 
 @app.command(epilog=_epilog(EXAMPLES))
@@ -79,12 +76,12 @@ def latency(
     plan = QUICK if quick else Plan()
     plan = replace(
         plan,
-        sizes=_sizes(sizes) if sizes else plan.sizes,
+        sizes=read_sizes(sizes) if sizes else plan.sizes,
         others=plan.others if others is None else others,
         patience_s=plan.patience_s if patience is None else patience,
         queries=queries or plan.queries,
     )
-    with _place(db) as place, progress() as stage:
+    with opened(db) as place, progress() as stage:
         result = run(place, plan, stage)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
@@ -104,34 +101,3 @@ def gate(
         typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         measuring.show(Console(), result)
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    try:
-        sizes = tuple(int(part.replace("_", "")) for part in text.split(","))
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a list of numbers like 1000,10000.") from None
-    if min(sizes) < 1 or len(set(sizes)) != len(sizes):
-        raise typer.BadParameter("Sizes must be positive and different.")
-    return sizes
-
-
-@contextmanager
-def _place(given: str | None) -> Generator[Place]:
-    if given is None:
-        with TemporaryDirectory(prefix="recollect-bench-") as made:
-            yield SqlitePlace(Path(made))
-    elif is_server(load(db=given)):
-        try:
-            from recollect.bench.postgres import scratch
-        except ImportError as error:
-            message = f"PostgreSQL needs its driver: pip install 'recollect[postgres]' ({error})."
-            raise SettingsError(message) from None
-        with scratch(given) as place:
-            yield place
-    else:
-        folder = Path(given)
-        if folder.exists() and not folder.is_dir():
-            raise typer.BadParameter(f"{given} is a file: give a folder, or postgresql://…")
-        folder.mkdir(parents=True, exist_ok=True)
-        yield SqlitePlace(Path(mkdtemp(prefix="recollect-bench-", dir=folder)))

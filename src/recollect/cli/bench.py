@@ -46,5 +46,7 @@ app = new_app(
     "recollect bench longmemeval longmemeval_oracle.json --setting pool",
     "recollect bench locomo locomo10.json --json",
     "recollect bench peers locomo10.json --peers mem0,chroma",
+    "recollect bench tending",
+    "recollect bench years --plot years.png",
     cls=Lazy,
 )

@@ -123,6 +123,8 @@ class _Held:
             now = self._tender.clock.now()
             if self._until is not None and now >= self._until:
                 return False
+            if self._until is not None and self._until - now > self._tender.lease / 2:
+                return True  # nobody else can have taken it, and to take it again is a write
             if self._take(now, now + self._tender.lease):
                 self._until = now + self._tender.lease
                 return True

@@ -229,7 +229,8 @@ class TendingContract(StoreSuite):
         assert [w.text for w in alice.unembedded(SPACE, 10)] == ["tea", "milk"]
         assert [w.text for w in bob.unembedded(SPACE, 10)] == ["tea", "poison", "milk"]
         rows = embedded.stats()["rows"]
-        assert (rows["chunks_waiting_for_a_vector"], rows["chunks_parked"]) == (5, 1)
+        parked = embedded.stats()["parked"]["chunks"]
+        assert (rows["chunks_waiting_for_a_vector"], parked) == (5, 1)
         assert embedded.spaces()[0].waiting == 5
         alice.embed(SPACE, {w: axis(0) for w in alice.unembedded(SPACE, 10)})
         assert embedded.users_unembedded(SPACE) == ["bob"]
@@ -254,7 +255,7 @@ class TendingContract(StoreSuite):
         assert embedded.spaces()[0].waiting == 0
         embedded.reset_space(OTHER_SPACE)
         assert embedded.spaces()[0].waiting == 2, "it starts anew"
-        assert embedded.stats()["rows"]["chunks_parked"] == 0
+        assert embedded.stats()["parked"]["chunks"] == 0
 
     def test_only_what_waits_is_counted_as_refused(self, embedded: Store, alice: UserStore) -> None:
         alice.apply([put(fact("f", "tea")), put(fact("g", "poison"))], SPACE)

@@ -2,6 +2,7 @@
 a model makes of them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,11 @@ EXAMPLES = {
         "recollect bench longmemeval longmemeval_oracle.json --setting pool --json",
         "recollect bench longmemeval longmemeval_s.json.gz --until judge --model llama3 --judge gpt-4o",
     ),
-    "locomo": ("recollect bench locomo locomo10.json", "recollect bench locomo locomo10.json --mine rules"),
+    "locomo": (
+        "recollect bench locomo locomo10.json",
+        "recollect bench locomo locomo10.json --mine rules",
+        "recollect bench locomo locomo10.json --mine rules --age-days 365",
+    ),
 }
 
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The published file, plain or .gz.")]
@@ -35,6 +40,12 @@ Cache = Annotated[
 EmbedderName = Annotated[str | None, typer.Option(help="What computes vectors; else as it is configured.")]
 TopK = Annotated[int, typer.Option(min=10, max=1000, help="How many hits recall is asked for.")]
 Mine = Annotated[Mining, typer.Option(help="What derives memories from the turns first.")]
+AgeDays = Annotated[
+    int,
+    typer.Option(
+        min=0, max=36_500, help="Let so many days go by, tended, before it is asked; beside it, without."
+    ),
+]
 Until = Annotated[Step, typer.Option(help="The last step; the next run goes on from there.")]
 Model = Annotated[str | None, typer.Option(help="The language model to ask; else as it is configured.")]
 Judge = Annotated[
@@ -86,6 +97,7 @@ def locomo(
     embedder: EmbedderName = None,
     top_k: TopK = 50,
     mine: Mine = "off",
+    age_days: AgeDays = 0,
     until: Until = "score",
     model: Model = None,
     judge: Judge = None,
@@ -101,6 +113,7 @@ def locomo(
             embedder=embedder,
             top_k=top_k,
             mine=mine,
+            age_days=age_days,
             smoke=smoke,
             until=until,
             model=model,
@@ -117,7 +130,10 @@ def planned(db: str | None, cache: Path | None, **options: Any) -> Plan:
 
 def _run(dataset: Dataset, plan: Plan, as_json: bool) -> None:
     with progress() as stage:
+        unaged = run(dataset, replace(plan, age_days=0), stage) if plan.age_days else None
         result = run(dataset, plan, stage)
+    if unaged is not None and plan.until in SCORED:
+        result["without_age"] = {name: unaged[name] for name in ("session", "turn", "latency_ms")}
     if plan.until in SCORED:
         picture = plan.cache / f"{dataset.name}{'-smoke' if plan.smoke else ''}.png"
         drawn = plot(result, picture)

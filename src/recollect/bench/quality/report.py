@@ -10,6 +10,9 @@ from rich.table import Table
 
 COLUMNS = ("any@1", "any@5", "any@10", "all@5", "all@10", "mrr", "ndcg@10")
 
+AGED = (("session", "any@1"), ("session", "any@5"), ("session", "all@5"), ("turn", "any@10"))
+"""What is put beside the same without age."""
+
 
 def show(console: Console, result: Mapping[str, Any]) -> None:
     settings = result["settings"]
@@ -25,6 +28,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     for level in ("session", "turn"):
         if result[level]["questions"]:
             console.print(_level(result, level))
+    if "without_age" in result:
+        console.print(_aged(result))
     for name, bounds in result["interval"].items():
         if bounds:
             console.print(f"{name}: 95 % between {bounds[0]:.3f} and {bounds[1]:.3f}")
@@ -44,6 +49,17 @@ def _level(result: Mapping[str, Any], level: str) -> Table:
         if row[level]["questions"]:
             cells = (f"{row[level][column]:.3f}" for column in COLUMNS)
             table.add_row(name, str(row[level]["questions"]), *cells)
+    return table
+
+
+def _aged(result: Mapping[str, Any]) -> Table:
+    """The same questions before and after the days that went by."""
+    table = Table(title=f"After {result['settings']['age_days']} days", title_justify="left")
+    table.add_column("asked")
+    for name in (f"{level} {column}" for level, column in AGED):
+        table.add_column(name, justify="right")
+    for name, row in (("at once", result["without_age"]), ("after them", result)):
+        table.add_row(name, *(f"{row[level][column]:.3f}" for level, column in AGED))
     return table
 
 

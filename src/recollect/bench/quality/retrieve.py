@@ -1,6 +1,7 @@
-"""Step three: ask. What is found goes to a file line by line; what is there is not asked for again."""
+"""The next step: ask. What is found goes to a file line by line; what is there is not asked for again."""
 
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -27,15 +28,23 @@ class Answer:
 
 
 def retrieve(
-    memory: Memory, clock: SetClock, dataset: Dataset, key: str, path: Path, stage: Stage, **asking: Any
+    memory: Memory,
+    clock: SetClock,
+    dataset: Dataset,
+    key: str,
+    path: Path,
+    stage: Stage,
+    at: datetime | None,
+    **asking: Any,
 ) -> list[Answer]:
+    """Ask every question at its own date, or all of them at one that is given."""
     answers = {question: _answer(**line) for question, line in lines.read(path).items()}
     todo = [(p, q) for p, q in dataset.questions if (p.user, q.id) not in answers]
     advance = stage("retrieve", len(todo))
     known: dict[str, Place] = {}
     with lines.appending(path) as write:
         for person, question in todo:
-            clock.at = question.at
+            clock.at = at or question.at
             scope = memory.scope(user_of(key, person))
             turns, context, ms = ask(scope, question.text, known, **asking)
             answer = Answer(person.user, question.id, turns, context, ms)

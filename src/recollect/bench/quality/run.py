@@ -1,5 +1,5 @@
-"""The steps one after the other: ingest, mine, retrieve, score, answer, judge. Each finds what an earlier run
-has done.
+"""The steps one after the other: ingest, mine, age, retrieve, score, answer, judge. Each finds what an
+earlier run has done.
 
 What is kept is named by a hash of all that it depends on, so nothing out of date is ever taken: the
 stores by the data, the model and the code that writes, what was found also by every setting and all code,
@@ -19,6 +19,7 @@ from recollect import settings as settings_module
 from recollect.bench.latency import Stage
 from recollect.bench.measure import machine
 from recollect.bench.quality import qa
+from recollect.bench.quality.age import age, aged_to
 from recollect.bench.quality.cache import CachingEmbedder
 from recollect.bench.quality.datasets import Dataset
 from recollect.bench.quality.ingest import SetClock, ingest
@@ -34,9 +35,13 @@ WRITING = ("record", "text", "bench/quality/datasets.py", "bench/quality/ingest.
 """The code that decides what is in a store."""
 MINING = ("mine", "bench/quality/mine.py")
 """What decides it as well, where turns are mined."""
+AGEING = ("mine", "tend", "model/retention.py", "bench/quality/age.py")
+"""And where time goes by."""
 
 Step = Literal["ingest", "mine", "retrieve", "score", "answer", "judge"]
 Mining = Literal["off", "rules", "model"]
+EARLY = ("ingest", "mine")
+"""The steps that ask nothing."""
 SCORED = ("score", "answer", "judge")
 """The steps whose figures include those of retrieval."""
 
@@ -53,6 +58,8 @@ class Plan:
     top_k: int = 50
     mine: Mining = "off"
     """What derives memories from the turns."""
+    age_days: int = 0
+    """How long after the last session the questions are asked; until then the background is at work."""
     smoke: bool = False
     until: Step = "score"
     techniques: tuple[tuple[str, bool], ...] = ()
@@ -67,6 +74,8 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
     """The figures, or how far it came when it is to end earlier."""
     given: dict[str, Any] = {} if plan.embedder is None else {"embedder": plan.embedder}
     settings = settings_module.load(db=plan.db, **given)
+    if plan.age_days and wiring.is_server(settings):  # all users of a database grow old together
+        raise SettingsError("Time goes by for a database as a whole: give --db a folder, not a server.")
     asks = plan.until in ("answer", "judge")
     scored, dataset = dataset, dataset.with_abstaining() if asks else dataset
     with ExitStack() as stack:
@@ -83,14 +92,18 @@ def run(dataset: Dataset, plan: Plan, stage: Stage) -> dict[str, Any]:
         result: dict[str, Any] = {"recorded": ingest(memory, clock, dataset, key, stage)}
         if plan.until != "ingest" and plan.mine != "off":
             result["mined"] = mine(memory, clock, dataset, key, stage)
-        if plan.until not in ("ingest", "mine"):
+        tended = age(memory, clock, dataset, key, plan.age_days, stage) if plan.until not in EARLY else {}
+        if plan.until not in EARLY:
             answered = plan.cache / "answers" / f"{dataset.name}-{_answer_key(key, plan, settings)}.jsonl"
-            answers = retrieve(memory, clock, dataset, key, answered, stage, **_asking(plan))
+            at = aged_to(dataset, plan.age_days)
+            answers = retrieve(memory, clock, dataset, key, answered, stage, at, **_asking(plan))
             result = {"answers": str(answered)}
             if plan.until in SCORED:
                 result = score(scored, _those(answers, scored)) | result
-            if plan.mine != "off":
+            if plan.mine != "off" or plan.age_days:
                 result["records"] = kept(memory, dataset, key)
+            if plan.age_days:
+                result["tended"] = tended
             if models:
                 result["qa"] = _qa(dataset, answers, plan, models, answered, stage)
         result["settings"] = _told(dataset, plan, settings, key, embedder)
@@ -114,7 +127,7 @@ def _models(stack: ExitStack, settings: Settings, plan: Plan) -> tuple[LanguageM
 def _mining(plan: Plan, settings: Settings) -> dict[str, Any]:
     """What a memory that mines is opened with."""
     if plan.mine == "off":
-        return {}
+        return {"auto_mine": False}
     if plan.mine == "model" and not settings.model:
         raise SettingsError("A language model has to mine: set RECOLLECT_MODEL to the base URL of one.")
     return {"miner": plan.mine, "model_name": plan.model or settings.model_name}
@@ -162,10 +175,12 @@ def _database(settings: Settings, dataset: Dataset, key: str) -> str:
 
 def _ingest_key(dataset: Dataset, plan: Plan, settings: Settings, embedder: CachingEmbedder | None) -> str:
     space = embedder and (embedder.space.model, embedder.space.dimensions)
-    parts = WRITING if plan.mine == "off" else WRITING + MINING
+    parts = (*WRITING, *(() if plan.mine == "off" else MINING), *(AGEING if plan.age_days else ()))
     code = _code(path for part in parts for path in _files(PACKAGE / part))
-    mining = {} if plan.mine == "off" else _used(settings, "db") | _mining(plan, settings)
-    return _hash(dataset.name, dataset.digest, plan.smoke, plan.mine, mining, space, code)
+    plain = plan.mine == "off" and not plan.age_days
+    used = {} if plain else _used(settings, "db") | _mining(plan, settings)
+    aged = (plan.age_days,) if plan.age_days else ()
+    return _hash(dataset.name, dataset.digest, plan.smoke, plan.mine, used, space, code, *aged)
 
 
 def _answer_key(key: str, plan: Plan, settings: Settings) -> str:
@@ -210,6 +225,7 @@ def _told(
         "embedded_s": round(embedder.seconds, 3) if embedder else 0.0,
         "top_k": plan.top_k,
         "mine": plan.mine,
+        "age_days": plan.age_days,
         "smoke": plan.smoke,
         "semantic_weight": settings.semantic_weight,
         "candidates": settings.candidates,

@@ -27,14 +27,16 @@ from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
 from recollect.stores.sql.parking import fail
 from recollect.stores.sql.reading import (
+    PAGE_SIZE,
     beyond,
-    conditions,
     linking,
     may_be_mined,
+    meeting,
     of_kind,
-    ordered,
+    page_of,
     records,
     rooms,
+    shaped,
     space_id,
     texts,
 )
@@ -135,7 +137,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
             behind = [] if place is None else [beyond(key, place, descending)]
-            found, place = self._page(kind, where, behind, order, ordered(key, descending), size)
+            found, place = self._page(kind, where, behind, order, descending, size)
             yield from found
             if len(found) < size:
                 return
@@ -148,7 +150,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         where: Mapping[str, Any] | None,
         behind: Sequence[ColumnElement[bool]],
         order: str,
-        by: Sequence[ColumnElement[Any]],
+        descending: bool,
         size: int,
     ) -> tuple[list[R], tuple[Any, str] | None]:
         """Some records, and the place of the last one in their order."""
@@ -157,8 +159,9 @@ class SqlUserStore(TendedUser, AuditedUser):
             rows = UserRows(connection, self._user)
             if rows.seal is not None and order in SEALED.get(table.name, ()):
                 raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}: that is encrypted.")
-            wanted = (*conditions(rows, kind, where), *behind)
-            page = rows.all(of_kind(rows.select(table), kind).where(*wanted).order_by(*by).limit(size))
+            shape, given = shaped(rows, kind, where)
+            wanted = page_of(kind, shape, order, descending)
+            page = rows.all(wanted.where(*behind) if behind else wanted, **given, **{PAGE_SIZE: size})
             return records(rows, kind, page), (page[-1][order], page[-1]["id"]) if page else None
 
     @only_reads
@@ -367,7 +370,11 @@ class SqlUserStore(TendedUser, AuditedUser):
         return self._backend.write(work, self._user)
 
 
+_HOW_MANY = func.count()  # one, so that statements with it are known again
+
+
 def _count(rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
     table = schema.RECORD_TABLES[kind.kind]
-    statement = of_kind(rows.select(table, func.count()), kind).where(*conditions(rows, kind, where))
-    return rows.run(statement).scalar_one()
+    shape, given = shaped(rows, kind, where)
+    statement = of_kind(rows.select(table, _HOW_MANY), kind).where(*meeting(kind, shape))
+    return rows.run(statement, **given).scalar_one()
