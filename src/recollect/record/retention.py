@@ -23,11 +23,6 @@ _WHOLE = {"turn_quota", "memory_quota"}
 M = TypeVar("M", bound=MemoryRecord)
 
 
-def retention(work: Workspace, channel: str | None = None) -> Retention:
-    """The policy in a channel, or in that of the scope."""
-    return work.retention(channel)
-
-
 def origins(work: Workspace) -> dict[str, str]:
     """For every value of the policy in the scope's channel who has set it: `default`, `deployment`, `user` or
     `channel`."""
@@ -93,8 +88,3 @@ def renewed(memory: M, policy: Retention, now: datetime) -> M:
     if end is None or TTL not in memory.metadata or memory.expires_at is None or memory.expires_at >= end:
         return memory
     return replace(memory, expires_at=end)
-
-
-def channels_read(work: Workspace) -> tuple[str, ...]:
-    """The channels that recall reads: an isolated one only itself."""
-    return work.channels

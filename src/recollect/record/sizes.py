@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from recollect.record.retention import retention
 from recollect.workspace import Workspace
 
 
@@ -19,7 +18,7 @@ class Filled:
 def sizes(work: Workspace) -> dict[str, Filled]:
     found: dict[str, Filled] = {}
     for channel, size in sorted(work.store.sizes().items()):
-        policy = retention(work, channel)  # under the empty name: that of all channels
+        policy = work.retention(channel)  # under the empty name: that of all channels
         quotas = policy.channel_turn_quota, policy.channel_memory_quota
         if not channel:
             quotas = policy.turn_quota, policy.memory_quota

@@ -29,7 +29,7 @@ from recollect.model.records import (
     noted,
 )
 from recollect.record.memories import indexed, tombstone_digest
-from recollect.record.retention import expiry, retention
+from recollect.record.retention import mortal
 from recollect.tend.conclude import is_given_up, is_unmined
 from recollect.tend.learnt import CONCLUDED, conversation_slot
 from recollect.workspace import Workspace, rereading
@@ -168,10 +168,10 @@ def _episode(work: Workspace, conversation: Conversation, talk: Talk, made: Conc
             confidence=work.settings.implied_confidence,
             salience=work.settings.mined_salience,
             tense=Tense.PAST,
-            expires_at=expiry(retention(work), work.clock.now()),
             metadata={MINED: {name: value for name, value in about.items() if value}},
             **common,
         )
+        episode = mortal(episode, work.retention(), work.clock.now())
     else:
         episode = replace(before, metadata=noted(before, about), **common)
     same = before is not None and before.content == episode.content

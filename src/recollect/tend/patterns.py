@@ -10,7 +10,7 @@ from recollect.model.records import LEARNT, Episode, Procedure, Tombstone
 from recollect.model.search import Filter, Search
 from recollect.ports.tending import Mark
 from recollect.record.memories import indexed, tombstone_digest
-from recollect.record.retention import expiry, retention
+from recollect.record.retention import mortal, renewed
 from recollect.tend.learnt import counted, forgone, is_same_way, rechunked, reinforced, worded
 from recollect.tend.steps import Step
 from recollect.tend.tender import Hold
@@ -80,31 +80,25 @@ def learn(work: Workspace, id: str) -> int:
 
 
 def _counted_in(work: Workspace, known: Procedure | None, episode: Episode) -> list[Change]:
+    now, policy = work.clock.now(), work.retention()
     if known is not None:
-        new = reinforced(known, episode)
+        new = renewed(reinforced(known, episode), policy, now)
         return [Expect("procedure", known.id, known), Put(new, rechunked(work, known, new))]
     if not episode.success:
         return []
-    now = work.clock.now()
-    new = worded(
-        reinforced(
-            Procedure(
-                id=work.new_id(),
-                content="",
-                recorded_at=now,
-                valid_from=episode.valid_from,
-                channel=episode.channel,
-                agent=episode.agent,
-                confidence=work.settings.inferred_confidence,
-                salience=work.settings.mined_salience,
-                origin=LEARNT,
-                expires_at=expiry(retention(work), now),
-                tools=sequence(episode.tools),
-            ),
-            episode,
-        ),
-        episode,
+    first = Procedure(
+        id=work.new_id(),
+        content="",
+        recorded_at=now,
+        valid_from=episode.valid_from,
+        channel=episode.channel,
+        agent=episode.agent,
+        confidence=work.settings.inferred_confidence,
+        salience=work.settings.mined_salience,
+        origin=LEARNT,
+        tools=sequence(episode.tools),
     )
+    new = mortal(worded(reinforced(first, episode), episode), policy, now)
     if work.store.count(Tombstone, {"digest": tombstone_digest(work.store.secret(), new.content)}):
         return []
     return [Expect("procedure", new.id, None), Put(new, indexed(work, new))]
