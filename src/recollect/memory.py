@@ -257,8 +257,9 @@ class Memory:
         with self._lock:
             ids = self._returned.setdefault(user, {})
             for hit in found.hits:
-                _, times, _ = ids.get(hit.id, ("", 0, now))
-                ids[hit.id] = (hit.kind, times + 1, now)
+                for id, kind in ((hit.id, hit.kind), *((id, "fact") for id in hit.says)):
+                    _, times, _ = ids.get(id, ("", 0, now))
+                    ids[id] = (kind, times + 1, now)
             waiting = sum(len(ids) for ids in self._returned.values())
         self._flush_if_many(waiting)
 

@@ -34,6 +34,17 @@ def test_counts_rise_for_what_was_returned_after_a_flush(
     assert list(memory.store.user("derek").feed()) == feed
 
 
+def test_a_fact_that_a_returned_turn_says_counts_too(derek: ScopedMemory, memory: Memory) -> None:
+    derek.record("user", "I live in Berlin.", conversation="c")
+    derek.record("user", "The cat is asleep.", conversation="c")
+    derek.mine()
+    (fact,) = derek.list("fact")
+    (hit,) = derek.recall("Where do I live?").hits
+    assert (hit.kind, hit.says) == ("turn", (fact.id,))
+    memory.flush()
+    assert counted(memory, hit.id, fact.id) == [1, 1]
+
+
 def test_what_was_weighed_but_not_returned_is_not_counted(derek: ScopedMemory, memory: Memory) -> None:
     turns = derek.record_many({"role": "user", "content": f"tea {i}"} for i in range(10))
     returned = {hit.id for hit in derek.recall("tea", top_k=2).hits}

@@ -29,6 +29,8 @@ class Hit:
     sources: tuple[str, ...] = ()
     citation: str | None = None
     """The pointer by which an answer cites it, if it has one."""
+    says: tuple[str, ...] = ()
+    """Facts that were found too and that it says: they are not told beside it, and count as returned."""
     went: str = ""
     """How what it tells of went: "went well 3 of 4 times", "failed"."""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])

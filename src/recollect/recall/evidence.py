@@ -31,16 +31,15 @@ class Evidence:
         self._facts: dict[str, list[Fact]] = {}
 
     def told(self, record: Record) -> str | None:
-        """Why a record need not be told: a hit says it already."""
+        """The hit that says it already, so that it need not be told."""
         match record:
             case Fact():
-                turn = next((id for id in record.sources if id in self.turns), None)
-                return None if turn is None else f"{turn} says it"
+                return next((id for id in record.sources if id in self.turns), None)
             case Turn():
                 words = {*terms(record.content)}
                 for fact in self._facts.get(record.id, ()):
                     if len(words & {*terms(fact.content)}) >= COVERED * len(words):
-                        return f"{fact.id} says it"
+                        return fact.id
             case _:
                 pass
         return None

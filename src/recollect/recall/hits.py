@@ -22,7 +22,7 @@ def hits(
     what the model has in front of it anyway. One that was erased meanwhile is left out."""
     found: list[Hit] = []
     passed: list[LeftOut] = []
-    told, fetched = Evidence(), dict[str, Record]()
+    told, fetched, says = Evidence(), dict[str, Record](), dict[str, list[str]]()
     seen = dict.fromkeys(asked.shown, "it is in the conversation already")
     for start in range(0, len(fused), wanted):
         some = fused[start : start + wanted]
@@ -33,8 +33,11 @@ def hits(
             record = fetched[one.id]
             hit = _hit(one, record)
             content = same(hit.content)
-            if reason := seen.get(content) or told.told(record):
+            if reason := seen.get(content):
                 passed.append(LeftOut(hit.id, hit.kind, hit.score, reason))
+            elif teller := told.told(record):
+                passed.append(LeftOut(hit.id, hit.kind, hit.score, f"{teller} says it"))
+                says.setdefault(teller, []).append(hit.id)
             else:
                 seen[content] = f"it says the same as {hit.id}"
                 told.add(record)
@@ -46,7 +49,13 @@ def hits(
         found = overtaken(view, found, asked, wanted)
     if "updates" in asked.on:
         found = newest_first(found, asked)
+    found = [replace(hit, says=tuple(says[hit.id])) if _tells(hit, says) else hit for hit in found]
     return _cited(view, found, places), passed
+
+
+def _tells(hit: Hit, says: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a hit is a turn that says facts; a fact that says a turn tells nothing more of it."""
+    return hit.kind == Turn.kind and hit.id in says
 
 
 def _places(view: UserView, turns: Sequence[Turn]) -> dict[str, str]:
