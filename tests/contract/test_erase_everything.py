@@ -13,7 +13,6 @@ from recollect.record.retention import set_retention
 from tests.contract.postgres import Server, emptied, new_database
 
 SECRET = "5e" * 32
-WHERE = {"conversation": "conversation", "channel": "channel", "agent": "agent"}
 NAMES = (
     *("user", "channel", "agent", "conversation", "turn", "title", "note", "fact", "about", "metadata"),
     *("correction", "entity", "town", "goal", "result", "toolname", "toolin", "toolout", "toolerror"),
@@ -169,12 +168,13 @@ def forget(place: Place, derek: ScopedMemory) -> None:
     match how:
         case "turn":
             for turn in derek.conversation(mark("conversation")):
-                if mark("turn") in turn.content:  # type: ignore[attr-defined]
+                if mark("turn") in turn.content:
                     derek.forget(turn.id)
         case "everything":
             derek.forget(everything=True)
         case _:
-            derek.forget(**{how: mark(WHERE[how])})
+            where: dict[str, Any] = {how: mark(how)}
+            derek.forget(**where)
 
 
 def check(place: Place) -> None:
