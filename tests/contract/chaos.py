@@ -73,10 +73,14 @@ def assert_sound(memory: Memory, user: str, said: list[str]) -> None:
     mined = Counter[str | None]()
     for entry in audit:
         if entry.operation == "mine":
-            mined[entry.conversation] += entry.metadata["turns"]
+            mined[entry.conversation] += entry.details["turns"]
     assert mined == {talk.id: talk.next_index for talk in talks}
     assert_whole(memory, user)
-    told = [(e.operation, e.subject, json.dumps(e.details, sort_keys=True)) for e in audit if e.details]
+    told = [
+        (e.operation, e.subject, e.conversation, json.dumps(e.details, sort_keys=True))
+        for e in audit
+        if e.details and e.operation != "mine"
+    ]
     assert [step for step, count in Counter(told).items() if count > 1] == []
     stamped = [entry.subject for entry in audit if entry.operation == "stamp"]
     assert {f"fact {found.id}" for found in store.find(Fact)} <= set(stamped)
@@ -90,9 +94,13 @@ def assert_nothing_is_left(memory: Memory) -> None:
     """Nothing waits, nothing is held."""
     assert list(memory.tending()) == []
     stats = memory.store.stats()
-    assert stats["mining"] == {"waiting": 0, "problems": {}}
-    waiting = ("chunks_waiting_for_a_vector", "chunks_parked", "spaces_to_drop")
-    assert [stats["rows"][name] for name in waiting] == [0, 0, 0]
+    assert {name: found["conversations"] for name, found in stats["waiting"].items()} == {
+        "mine": 0,
+        "conclude": 0,
+    }
+    assert stats["parked"] == {"chunks": 0, "mining": {}, "chores": {}}
+    waiting = ("chunks_waiting_for_a_vector", "spaces_to_drop")
+    assert [stats["rows"][name] for name in waiting] == [0, 0]
     assert [job.problem for job in memory.store.jobs() if job.problem] == []
     with memory.store._backend.read() as connection:  # type: ignore[attr-defined]
         held = select(func.count()).select_from(schema.visits).where(schema.visits.c.holder.is_not(None))

@@ -26,9 +26,9 @@ def usage(memory: Memory, user: ScopedMemory, id: str) -> Usage:
 
 
 def planned(memory: Memory, user: ScopedMemory) -> list[tuple[str, str, str]]:
-    """What the chores would do for the user, without mining: action, id, why."""
+    """What the chores would do for the user, without learning from what was said: action, id, why."""
     steps = [step for step in memory.tending() if step.user == user.scope.user]
-    return [(step.action, step.id, step.why) for step in steps if step.action != "mine"]
+    return [(step.action, step.id, step.why) for step in steps if step.action not in ("mine", "conclude")]
 
 
 def tended(memory: Memory, user: ScopedMemory) -> list[tuple[str, str, str]]:

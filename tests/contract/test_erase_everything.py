@@ -8,22 +8,27 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect import Memory, ScopedMemory
+from recollect import Fact, Memory, ScopedMemory
+from recollect.model.records import Turn
 from recollect.record.retention import set_retention
+from recollect.tend.wordings import others
+from tests.contract.keeping import a_fact, returned
 from tests.contract.postgres import Server, emptied, new_database
 
 SECRET = "5e" * 32
-WHERE = {"conversation": "conversation", "channel": "channel", "agent": "agent"}
+LEARNT = ("fact", "episode", "summary", "procedure")
+OPTIONS: dict[str, Any] = {"embedder": "hashing", "audit": "verbose", "same_similarity": 0.3}
 NAMES = (
     *("user", "channel", "agent", "conversation", "turn", "title", "note", "fact", "about", "metadata"),
     *("correction", "entity", "town", "goal", "result", "toolname", "toolin", "toolout", "toolerror"),
     *("asked", "summary", "reached", "profile", "setting", "query", "episode", "lesson", "imported"),
+    *("outcome", "home", "other"),
 )
 KEPT = {
     "turn": {*NAMES} - {"turn", "query"},
-    "conversation": {"user", "channel", "agent", "profile", "setting"},
+    "conversation": {"user", "channel", "agent", "profile", "setting", "home", "other"},
     "channel": {"user", "agent", "profile", "setting"},
-    "agent": {"user", "channel", "profile", "setting", "entity", "town"},
+    "agent": {"user", "channel", "profile", "setting", "entity", "town", "home"},
     "everything": set[str](),
 }
 """What is somebody's still, after so much is forgotten."""
@@ -110,7 +115,7 @@ def how(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("key", ["", SECRET], ids=["plain", "encrypted"])
 def test_no_word_of_it_is_left_in_a_file(tmp_path: Path, key: str, how: str) -> None:
-    with Memory.open(tmp_path / "memory.db", key=key, embedder="hashing", audit="verbose") as memory:
+    with Memory.open(tmp_path / "memory.db", key=key, **OPTIONS) as memory:
         check(Place(memory, None, tmp_path, False, how))
 
 
@@ -120,7 +125,7 @@ def test_no_word_of_it_is_left_in_a_server(
 ) -> None:
     url, key = own_database
     emptied(url)
-    with Memory.open(url, key=key, embedder="hashing", audit="verbose") as memory:
+    with Memory.open(url, key=key, **OPTIONS) as memory:
         check(Place(memory, url, own_server.data, bool(key), how))
 
 
@@ -149,7 +154,6 @@ def fill(place: Place) -> ScopedMemory:
         error=mark("toolerror"),
         turn=turn.id,
     )
-    derek.record_summary(mark("asked"), mark("summary"), mark("reached"))
     derek.update_profile(preferences={mark("profile"): mark("profile")}, expertise=[mark("profile")])
     derek.update_settings(own=mark("setting"))
     set_retention(derek._work, mark("channel"), {"ttl_days": 30})
@@ -159,29 +163,58 @@ def fill(place: Place) -> ScopedMemory:
     derek.recall(f"{mark('query')} {mark('turn')}")
     derek.list("fact", channel=mark("channel"))
     derek.conversation(mark("conversation"))
-    memory.tend()
+    learn(place, derek)
+    derek.record_summary(mark("asked"), mark("summary"), mark("reached"))
     derek.recall(f"{mark('query')} again")  # still waits to be written
     return derek
+
+
+def learn(place: Place, derek: ScopedMemory) -> None:
+    """What the background makes of it has its words too: an episode and a summary, a procedure of two tasks,
+    one memory of two, one that is moved to where all channels read it."""
+    memory, mark, user = place.memory, place.mark, place.mark("user")
+    word = mark("turn").lower()
+    other = memory.scope(user, mark("channel"), mark("agent"), mark("other"))
+    for talk, thing in ((other, "ordinary"), (derek, word)):
+        talk.remember(f"Derek greatly enjoys {thing} music with green tea")
+        talk.record("user", f"I live in {mark('home')}.")
+        talk.record("user", f"Can you deploy the {thing} shop to staging?")
+        talk.record_tool("build_image", {"of": "shop"}, "ok")
+        talk.record_tool("roll_out", {"of": "shop"}, "ok")
+        talk.record("assistant", f"The {thing} shop runs on staging.")
+        talk.end(outcome=f"It runs {mark('outcome')}" if talk is derek else "It runs", success=True)
+        talk.mine()
+    (home,) = [f for f in derek.list("fact") if isinstance(f, Fact) and mark("home") in f.content]
+    returned(memory, derek, home, 5)
+    memory.tend()
+    assert a_fact(derek, home.id).promoted_from == mark("channel")
+    told = [e for kind in LEARNT for e in derek.list(kind, limit=1000) if word in repr(e).lower()]
+    assert {e.kind for e in told} == {*LEARNT}
+    assert any(len(others(e)) == 1 for e in told if isinstance(e, Fact))
 
 
 def forget(place: Place, derek: ScopedMemory) -> None:
     mark, how = place.mark, place.how
     match how:
         case "turn":
-            for turn in derek.conversation(mark("conversation")):
-                if mark("turn") in turn.content:  # type: ignore[attr-defined]
-                    derek.forget(turn.id)
+            for turn in with_the_word(place):
+                derek.forget(turn.id)
         case "everything":
             derek.forget(everything=True)
         case _:
-            derek.forget(**{how: mark(WHERE[how])})
+            where: dict[str, Any] = {how: mark(how)}
+            derek.forget(**where)
+
+
+def with_the_word(place: Place) -> list[Turn]:
+    turns = place.memory.store.user(place.mark("user")).find(Turn)
+    return [turn for turn in turns if place.mark("turn").lower() in turn.content.lower()]
 
 
 def check(place: Place) -> None:
-    derek, mark = fill(place), place.mark
+    derek = fill(place)
     place.memory.flush()
-    (turn,) = [t for t in derek.conversation(mark("conversation")) if mark("turn") in t.content]
-    vectors = place.vectors(turn.id)
+    vectors = [vector for turn in with_the_word(place) for vector in place.vectors(turn.id)]
     assert vectors
     if not place.sealed:
         assert place.left() == {*NAMES} - {"imported"}, "the search finds what is there"

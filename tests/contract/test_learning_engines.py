@@ -1,6 +1,5 @@
 """What is learnt has to come out the same on every engine, sealed or not."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -11,54 +10,14 @@ from recollect.model.scope import Scope
 from recollect.ports.tending import Mark
 from recollect.tend.consolidate import plan_consolidation
 from recollect.tend.patterns import plan_patterns
-from recollect.tend.steps import carry_out
 from recollect.testing.store_samples import START, ManualClock
-from tests.contract.postgres import new_database
-from tests.unit.learning import DEPLOY, episodes, procedures, summaries, talk, task
+from tests.unit.learning import DEPLOY, carried_out, episodes, procedures, summaries, talk, task
 from tests.unit.mining import in_force
-
-SECRET = "5e" * 32
-ENGINES = [
-    ("sqlite", ""),
-    ("sqlite", SECRET),
-    pytest.param(("postgres", ""), marks=pytest.mark.engine),
-    pytest.param(("postgres", SECRET), marks=pytest.mark.engine),
-]
-NAMES = ["sqlite", "sealed-sqlite", "postgres", "sealed-postgres"]
-
-
-@pytest.fixture(scope="module", params=ENGINES, ids=NAMES)
-def place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, str]]:
-    """The address of a database that the tests of an engine share, and its key."""
-    engine, key = request.param
-    if engine == "sqlite":
-        yield {"db": str(tmp_path_factory.mktemp("learnt") / "memory.db"), "key": key}
-        return
-    with new_database(request.getfixturevalue("server"), f"recollect_learnt_{len(key)}") as url:
-        yield {"db": url, "key": key}
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def memory(place: dict[str, str], clock: ManualClock) -> Iterator[Memory]:
-    with Memory.open(embedder="hashing", clock=clock, **place) as memory:  # type: ignore[arg-type]
-        yield memory
 
 
 @pytest.fixture
 def user(request: pytest.FixtureRequest) -> str:
     return request.node.originalname
-
-
-@pytest.fixture
-def derek(memory: Memory, user: str) -> ScopedMemory:
-    return memory.scope(user)
 
 
 def test_from_conversations_to_a_procedure_and_back(
@@ -118,7 +77,7 @@ def test_duplicates_become_one_with_what_was_counted(memory: Memory, derek: Scop
     store.touch({one.id: ("fact", 2, START), two.id: ("fact", 3, START)})
     work = memory._workspace(Scope(user))
     for done in (1, 0):
-        tally = carry_out(work, plan_consolidation(work, Mark()), lambda: True, lambda n: None)
+        tally = carried_out(work, plan_consolidation(work, Mark()))
         assert (tally.done, tally.problem) == (done, None)
     (kept,) = in_force(derek)
     assert (kept.id, len(kept.sources)) == (one.id, 2)
@@ -131,7 +90,7 @@ def test_planned_twice_it_is_counted_once(memory: Memory, derek: ScopedMemory, u
         derek.remember(f"Deployed the shop {n}.", **saved)
     work = memory._workspace(Scope(user))
     plans = [list(plan_patterns(work, Mark())) for _ in range(2)]
-    done = [carry_out(work, plan, lambda: True, lambda n: None).done for plan in plans]
+    done = [carried_out(work, plan).done for plan in plans]
     assert (done, [p.successes for p in procedures(derek)]) == ([3, 0], [3])
 
 

@@ -9,8 +9,8 @@ import pytest
 from recollect import Memory, ModelError
 from recollect.ports.tending import JobState, Measure
 from recollect.testing.store_samples import START, ManualClock
+from tests.contract.conftest import ENGINES, NAMES
 from tests.contract.postgres import new_database
-from tests.contract.test_mine_engines import ENGINES, NAMES
 from tests.unit.mining import Scripted, say
 from tests.unit.support import SwitchedEmbedder
 from tests.unit.test_metrics import fail, park_vectors, samples

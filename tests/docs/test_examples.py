@@ -4,6 +4,7 @@ import dataclasses
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,15 @@ def test_examples_run(page: Path, run) -> None:
 def test_every_setting_is_documented() -> None:
     from recollect.settings import Settings
 
-    documented = set(re.findall(r"\bRECOLLECT_[A-Z0-9_]+\b", (ROOT / "docs/settings.md").read_text("utf-8")))
+    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    documented = set(re.findall(r"\bRECOLLECT_[A-Z0-9_]+\b", page))
     settings = {f"RECOLLECT_{field.name.upper()}" for field in dataclasses.fields(Settings)}
     assert settings - documented == set()
     # Nor may the page promise a setting that is gone. Those of the tests are not the product's.
     tests = {name for name in documented if name.startswith(("RECOLLECT_TEST_", "RECOLLECT_NO_SKIPS"))}
     assert documented - settings - tests == set()
+    rows = re.findall(r"^\| `(RECOLLECT_\w+)` \|.+\|.+\|$", page, re.MULTILINE)
+    assert [name for name, count in Counter(rows).items() if count > 1] == []
 
 
 def test_every_technique_is_in_the_table() -> None:

@@ -351,15 +351,17 @@ def test_what_is_no_export_is_not_imported(text: str) -> None:
 
 def test_goals() -> None:
     first = ask("goals", "add", "Book the flights", "--deadline", "2025-04-01", "--priority", 2)
-    second = ask("goals", "add", "Fly", "--blocked-by", first["id"], "--parent", first["id"])
+    second = ask("goals", "add", "Fly", "--blocked-by", first["id"])
+    pack = ask("goals", "add", "Pack", "--parent", second["id"])
     assert (first["deadline"], second["status"]) == ("2025-03-31T22:00:00+00:00", "blocked")
-    assert [goal["id"] for goal in ask("goals", "list")["goals"]] == [first["id"]]
+    assert [goal["id"] for goal in ask("goals", "list")["goals"]] == [first["id"], pack["id"]]
     assert "Book the flights" in run("goals", "list").stdout
-    assert len(ask("goals", "list", "--status", "all")["goals"]) == 2
+    assert len(ask("goals", "list", "--status", "all")["goals"]) == 3
     done = ask("goals", "complete", first["id"], "--result", "Booked")
     assert (done["status"], done["result"]) == ("completed", "Booked")
-    assert [goal["id"] for goal in ask("goals", "list")["goals"]] == [second["id"]]
+    assert [goal["id"] for goal in ask("goals", "list")["goals"]] == [second["id"], pack["id"]]
     assert "abandoned" in run("goals", "complete", second["id"], "--status", "abandoned").stdout
+    assert ask("goals", "list")["goals"] == []
 
 
 def test_profile() -> None:

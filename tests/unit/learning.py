@@ -1,10 +1,13 @@
 """What the tests of learning share: conversations in which something was done."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from recollect import Episode, Memory, Procedure, ScopedMemory
 from recollect.model.records import Conversation, Summary
+from recollect.tend.steps import Step, Tally, carry_out
 from recollect.testing.store_samples import ManualClock
+from recollect.workspace import Workspace
 
 DEPLOY = ("build_image", "push_image", "roll_out")
 
@@ -43,6 +46,13 @@ def tend(memory: Memory, clock: ManualClock, minutes: int = 61) -> dict[str, int
 def _raise(problem: str | None) -> bool:
     assert problem is None, problem
     return False
+
+
+def carried_out(work: Workspace, steps: Iterable[Step]) -> Tally:
+    """What came of the steps, with nobody else in the way."""
+    tally = Tally()
+    carry_out(work, steps, lambda: True, lambda n: None, tally)
+    return tally
 
 
 def episodes(user: ScopedMemory) -> list[Episode]:

@@ -15,7 +15,6 @@ from recollect.model.records import MINED, MemoryRecord, Tense
 from recollect.model.scope import Scope
 from recollect.ports.tending import Mark
 from recollect.tend.consolidate import plan_consolidation
-from recollect.tend.steps import carry_out
 from recollect.tend.wordings import (
     MOST_WORDINGS,
     is_mergeable,
@@ -27,7 +26,7 @@ from recollect.tend.wordings import (
     unsaid_by,
 )
 from recollect.testing.store_samples import START, ManualClock
-from tests.unit.learning import tend
+from tests.unit.learning import carried_out, tend
 from tests.unit.mining import facts, in_force, say
 from tests.unit.support import OpenMemory, contents
 
@@ -76,14 +75,15 @@ def test_what_was_and_what_is_are_not_the_same() -> None:
 def test_what_can_be_merged() -> None:
     now = START
     assert is_mergeable(fact("a"), now)
-    for given_ in (
+    changed: list[dict[str, Any]] = [
         {"retired_at": now},
         {"superseded_by": "x"},
         {"valid_to": now},
         {"expires_at": now},
         {"origin": "learnt"},
         {"metadata": {MINED: {"contradicts": "x"}}},
-    ):
+    ]
+    for given_ in changed:
         assert not is_mergeable(fact("a", **given_), now)
 
 
@@ -229,7 +229,7 @@ def test_two_workers_merge_once(memory: Memory, derek: ScopedMemory) -> None:
         derek.remember(f"Derek likes green tea{'.' * n}")
     work = memory._workspace(Scope("derek"))
     plans = [list(plan_consolidation(work, Mark())) for _ in range(2)]
-    tallies = [carry_out(work, plan, lambda: True, lambda n: None) for plan in plans]
+    tallies = [carried_out(work, plan) for plan in plans]
     assert [(tally.done, tally.problem) for tally in tallies] == [(3, None), (0, None)]
     (one,) = in_force(derek)
     assert len(one.sources) == 4

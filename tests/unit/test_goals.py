@@ -26,7 +26,7 @@ def status(user: ScopedMemory, *goals: Goal) -> list[GoalStatus]:
 
 
 def goal(status: GoalStatus = ACTIVE, **given: object) -> Goal:
-    return replace(Goal(id="g", description="x", created_at=START, status=status), **given)  # type: ignore[arg-type]
+    return replace(Goal(id="g", description="x", created_at=START, status=status), **given)
 
 
 @given(st.sampled_from(GoalStatus), st.lists(st.sampled_from(GoalStatus)))

@@ -18,10 +18,10 @@ def test_the_tests_it_names_exist() -> None:
     assert not missing
 
 
-def test_each_id_has_one_row() -> None:
-    ids = re.findall(r"^\| ([A-J]\d+) \|", PAGE, re.MULTILINE)
+def test_each_id_has_one_row_and_they_are_in_order() -> None:
+    ids = [(a, int(n)) for a, n in re.findall(r"^\| ([A-J])(\d+) \|", PAGE, re.MULTILINE)]
     assert ids
-    assert len(ids) == len(set(ids))
+    assert ids == sorted(set(ids))
 
 
 def locate(file: str) -> Path:

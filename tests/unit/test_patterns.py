@@ -28,9 +28,8 @@ from recollect.tend.learnt import (
     worded,
 )
 from recollect.tend.patterns import learn, plan_patterns
-from recollect.tend.steps import carry_out
 from recollect.testing.store_samples import START, ManualClock
-from tests.unit.learning import DEPLOY, episodes, procedures, task, tend
+from tests.unit.learning import DEPLOY, carried_out, episodes, procedures, task, tend
 from tests.unit.support import OpenMemory
 
 
@@ -45,7 +44,7 @@ def episode(
         valid_from=START,
         goal=goal,
         success=success,
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 
@@ -191,10 +190,10 @@ def test_two_workers_count_once(memory: Memory, derek: ScopedMemory, clock: Manu
     work = memory._workspace(Scope("derek"))
     from recollect.tend.conclude import plan_conclusions
 
-    carry_out(work, plan_conclusions(work, Mark()), lambda: True, lambda n: None)
+    carried_out(work, plan_conclusions(work, Mark()))
     plans = [list(plan_patterns(work, Mark())) for _ in range(2)]
     assert [len(plan) for plan in plans] == [3, 3]
-    tallies = [carry_out(work, plan, lambda: True, lambda n: None) for plan in plans]
+    tallies = [carried_out(work, plan) for plan in plans]
     assert [(tally.done, tally.problem) for tally in tallies] == [(3, None), (0, None)]
     assert [p.successes for p in procedures(derek)] == [3]
     assert list(plan_patterns(work, Mark())) == []
@@ -319,7 +318,7 @@ def test_an_episode_without_a_goal_or_a_source_teaches_nothing() -> None:
 
     assert is_telling(episode("a"))
     for wrong in ({"goal": ""}, {"tools": ()}, {"sources": ()}, {"retired_at": START}):
-        assert not is_telling(replace(episode("a"), **wrong))  # type: ignore[arg-type]
+        assert not is_telling(replace(episode("a"), **wrong))
 
 
 def test_what_somebody_corrected_is_not_learnt_anew(

@@ -1,5 +1,7 @@
 """Which retention policy holds where, and what setting it does."""
 
+from typing import Any
+
 import pytest
 
 from recollect import Invalid, Memory, QuotaExceeded, Retention, ScopedMemory, UserSettings
@@ -30,7 +32,7 @@ def test_a_user_differs_from_the_deployment_and_a_channel_from_the_user(
 @pytest.mark.parametrize(
     "values", [{"nope": 1}, {"nope": None}, {"ttl_days": "soon"}, {"ttl_days": 0}, {"expire": 1}]
 )
-def test_what_cannot_be_is_refused(derek: ScopedMemory, values: dict[str, object]) -> None:
+def test_what_cannot_be_is_refused(derek: ScopedMemory, values: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         derek.set_retention(**values)
     assert derek.retention() == Retention()

@@ -40,11 +40,11 @@ policies = st.builds(
 
 def fact(**given: object) -> Fact:
     values = {"id": "f", "content": "The sky is blue.", "recorded_at": START, "valid_from": START, **given}
-    return Fact(**values)  # type: ignore[arg-type]
+    return Fact(**values)
 
 
 def entity(**given: object) -> Entity:
-    return Entity(**{"id": "e", "name": "Anna", "first_seen": START, **given})  # type: ignore[arg-type]
+    return Entity(**{"id": "e", "name": "Anna", "first_seen": START, **given})
 
 
 def used(count: int, at: datetime = START, since: int | None = None) -> Usage:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -260,6 +260,9 @@ def test_a_user_with_much_to_do_keeps_no_worker_from_the_others(open_memory: Ope
     assert [len(told(one, user)) for user in ("ann", "huge", "zoe")] == [3, 3, 3]
 
 
+LEASE = 0.03
+
+
 class Taking:
     """Something that is taken, and how often it was."""
 
@@ -274,10 +277,17 @@ class Taking:
         return self.free
 
 
+class Ticking(ManualClock):
+    """It is later each time that somebody looks: more than half of a lease, less than the whole."""
+
+    def now(self) -> datetime:
+        return self.advance(seconds=LEASE * 0.6)
+
+
 def test_what_is_held_is_renewed_while_a_step_lasts(memory: Memory) -> None:
     taking = Taking(enough=4)
-    short = replace(memory.settings, lease_seconds=0.03)
-    with holding(tender(memory, settings=short), taking) as hold:
+    short = replace(memory.settings, lease_seconds=LEASE)
+    with holding(tender(memory, settings=short, clock=Ticking()), taking) as hold:
         assert hold()
         assert taking.renewed.wait(timeout=30), "the step lasts"
     after = taking.times
@@ -299,6 +309,8 @@ def test_what_ran_out_is_not_taken_again(memory: Memory, clock: ManualClock) -> 
         taking.free = True
         assert hold(), "it was never ours yet"
         taking.free = False
+        assert hold(), "nobody else can have it so soon"
+        clock.advance(seconds=memory.settings.lease_seconds * 0.6)
         assert not hold()
         taking.free = True
         assert not hold(), "it was another's in between"
