@@ -12,10 +12,10 @@ from recollect import Fact, Memory, ScopedMemory
 from recollect.model.records import Turn
 from recollect.record.retention import set_retention
 from recollect.tend.wordings import others
+from tests.contract.conftest import SECRET
 from tests.contract.keeping import a_fact, returned
 from tests.contract.postgres import Server, emptied, new_database
 
-SECRET = "5e" * 32
 LEARNT = ("fact", "episode", "summary", "procedure")
 OPTIONS: dict[str, Any] = {"embedder": "hashing", "audit": "verbose", "same_similarity": 0.3}
 NAMES = (

@@ -22,11 +22,6 @@ MOST = 1 << 30
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 def working(clock: ManualClock) -> ProcessWorkingStore:
     return ProcessWorkingStore(clock, ttl=TTL, conversations=10_000, most_bytes=MOST)
 
