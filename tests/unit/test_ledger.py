@@ -145,3 +145,9 @@ def test_a_switch_is_on_or_off(derek: ScopedMemory, switch: str, value: object) 
         derek.update_settings(**{switch: value})
     derek.update_settings(**{switch: False})
     assert derek.update_settings(**{switch: None}).values == {}
+
+
+def test_a_call_with_an_error_failed_unless_it_is_said_to_have_gone_well(derek: ScopedMemory) -> None:
+    calls = [derek.record_tool("fetch", {}), derek.record_tool("fetch", {}, error="TimeoutError")]
+    calls.append(derek.record_tool("fetch", {}, error="a warning", success=True))
+    assert [call.success for call in calls] == [True, False, True]

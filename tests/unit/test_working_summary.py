@@ -164,3 +164,14 @@ def test_without_the_trace_only_what_was_said_is_left(given: list[tuple[ItemType
     after = of_the_conversation(before)
     wanted = {kind: n for kind, n in counted(before).items() if kind in OF_THE_CONVERSATION}
     assert dict(counted(after)) == wanted
+
+
+def test_results_are_only_counted_before_any_decision_is() -> None:
+    told = [
+        Line("decided", "go by train"),
+        *(Line("result", f"page {n} of the timetable") for n in range(60)),
+    ]
+    kept = fitted(told, 200)
+    assert Line("decided", "go by train") in kept
+    assert kept[0].kind == "folded"
+    assert kept[0].text.endswith("result")

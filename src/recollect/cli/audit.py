@@ -14,7 +14,7 @@ from recollect.ports.tending import Receipt
 
 app = typer.Typer()
 
-_COLUMNS = ("when", "operation", "subject", "count", "channel", "agent", "conversation", "problem")
+_COLUMNS = ("when", "operation", "subject", "count", "channel", "agent", "conversation", "why")
 
 
 @command(
@@ -64,7 +64,9 @@ def audit(
 
     def tell() -> None:
         output.table(_COLUMNS, [_row(entry) for entry in found])
-        if not found:
+        if not found and read is not None and here.settings.audit != "verbose":
+            here.note(f"Only RECOLLECT_AUDIT=verbose keeps who reads what; it is {here.settings.audit}.")
+        elif not found:
             here.note("Nothing is noted of that.")
         elif following is not None:
             here.note(f"More: --after {following}")
@@ -73,7 +75,8 @@ def audit(
 
 
 def _row(entry: AuditEntry) -> tuple[str, ...]:
-    cells = (entry.channel, entry.agent, entry.conversation, entry.error)
+    why: str | None = entry.details.get("why")
+    cells = (entry.channel, entry.agent, entry.conversation, entry.error or why)
     return (
         output.local(entry.at),
         entry.operation,

@@ -125,9 +125,11 @@ def forget(
         _counted(gone, place)
         pending = memory.store.needs_scrub()
     told = {"forgotten": dict(gone.counts), "total": gone.total, "receipt": gone.receipt}
+    went = output.summed(gone.counts) or "nothing, there was nothing"
+    receipt = f" Receipt: {gone.receipt}" if gone.receipt else ""
     here.answer(
         {**told, "bytes_erased": not pending},
-        lambda: output.line(f"Forgotten: {output.summed(gone.counts) or 'nothing, there was nothing'}."),
+        lambda: output.line(f"Forgotten: {went}.{receipt}"),
     )
 
 

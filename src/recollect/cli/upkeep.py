@@ -16,7 +16,7 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.failing import FAILED, INTERRUPTED
 from recollect.cli.frame import Here, command, new_app
-from recollect.errors import SettingsError
+from recollect.errors import NotFound, SettingsError
 from recollect.memory import Memory
 from recollect.metrics import parked, state
 from recollect.tend.tender import Outcome
@@ -25,6 +25,7 @@ from recollect.tend.visits import Planned
 log = logging.getLogger("recollect.tend")
 
 app = typer.Typer()
+_WAYS = "--once, --forever, --dry-run"
 DRY_LINES = 20
 """How many steps of each chore a dry run shows to people."""
 rebuild = new_app(
@@ -60,12 +61,18 @@ def tend(
     once every vector is there, made; with --forever it is also begun.
     """
     if once + forever + dry_run > 1 or dry_run + retry > 1:
-        raise typer.BadParameter(
-            "give only one of --once, --forever and --dry-run, the last without --retry.", param_hint="--once"
-        )
+        raise typer.BadParameter("give only one of them, and --dry-run without --retry.", param_hint=_WAYS)
     if dry_run:
         _dry_run(here)
         return
+    if here.options.user is not None:
+        raise typer.BadParameter(
+            "workers look after everybody; only --dry-run shows one user's.", param_hint="--user"
+        )
+    try:
+        here.existing()
+    except NotFound:  # a worker may come first; a wrong address should be seen all the same
+        here.note(f"There is no database at {wiring.address(here.settings)} yet: an empty one is made.")
     interrupted = False
     with here.memory() as memory:
         if retry:

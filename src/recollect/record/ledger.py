@@ -39,7 +39,7 @@ def record_tool(
     input: Any,
     output: Any,
     *,
-    success: bool,
+    success: bool | None,
     latency_ms: float | None,
     error: str | None,
     turn: str | None,
@@ -47,7 +47,7 @@ def record_tool(
     for what, value in (("input", input), ("output", output)):
         check_json(what, value, work.settings.content_limit, "RECOLLECT_CONTENT_LIMIT")
     check_given("tool", tool)
-    check_flag("success", success)
+    success = error is None if success is None else check_flag("success", success)
     check_text("error", error, work.settings.content_limit)
     if latency_ms is not None:
         check_number("latency_ms", latency_ms)

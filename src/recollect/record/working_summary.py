@@ -31,7 +31,8 @@ SAID, AGREED, THOUGHT, DID, DECIDED, RESULT, FOLDED = (
 )
 OF_THE_CONVERSATION = (SAID, AGREED)
 """What stays when an invocation ends; the rest is its trace."""
-SURVIVING = (AGREED, DECIDED, RESULT)
+DECISIONS = (AGREED, DECIDED)
+SURVIVING = (*DECISIONS, RESULT)
 """What is never left out before the rest is."""
 OTHERS = (SAID, THOUGHT, DID)
 
@@ -100,7 +101,8 @@ def _decisive(item: WorkingItem, told: str) -> str:
 
 def fitted(told: Sequence[Line], tokens: int) -> list[Line]:
     """The lines within so many tokens. Decisions and results are cut short before one is left out; when not
-    even a few words of each fit, the oldest are only counted. Of the rest, the newest that fit."""
+    even a few words of each fit, the oldest are only counted, of results before any decision. Of the rest,
+    the newest that fit."""
     total = counted(told)
     told = [line for line in told if line.kind != FOLDED]
     left = tokens - _cost(_count_line(total))  # room to count whatever is left out
@@ -110,7 +112,7 @@ def fitted(told: Sequence[Line], tokens: int) -> list[Line]:
         if sum(_cost([line]) for line in cut if line.kind in SURVIVING) <= left:
             break
     kept: set[int] = set()
-    for group in (SURVIVING, OTHERS):
+    for group in (DECISIONS, (RESULT,), OTHERS):
         for place in reversed([place for place, line in enumerate(cut) if line.kind in group]):
             if (cost := _cost([cut[place]])) > left:
                 break

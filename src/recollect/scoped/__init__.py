@@ -138,12 +138,13 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         input: Any,
         output: Any = None,
         *,
-        success: bool = True,
+        success: bool | None = None,
         latency_ms: float | None = None,
         error: str | None = None,
         turn: str | None = None,
     ) -> ToolInvocation:
-        """Store one call of a tool and what came of it."""
+        """Store one call of a tool and what came of it. It went well if there is no `error`, unless `success`
+        says otherwise."""
         return ledger.record_tool(
             self._work, tool, input, output, success=success, latency_ms=latency_ms, error=error, turn=turn
         )

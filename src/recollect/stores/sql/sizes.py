@@ -113,7 +113,8 @@ def wrong_sizes() -> CompoundSelect[Any, Any, Any, Any]:
 def _refuse(name: str, channel: str | None, most: int) -> None:
     where = "" if channel is None else f" in the channel {channel!r}"
     quota = f"{'channel_' if channel is not None else ''}{name[:-1] if name == 'turns' else 'memory'}_quota"
+    notes = " (a memory that is saved is noted as a turn, too)" if name == "turns" else ""
     raise QuotaExceeded(
-        f"There are {most:,} {name}{where}, which is the most that may be stored. Forget some, or raise "
-        f"{quota} of the retention policy (RECOLLECT_RETENTION, or `recollect retention`)."
+        f"No more than {most:,} {name}{where} may be stored{notes}. Forget some, or raise {quota} of the "
+        f"retention policy: `recollect retention {quota}={2 * most}`, or RECOLLECT_RETENTION for everybody."
     )
