@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
@@ -35,7 +35,16 @@ from recollect.record.retention import SETTING
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.idle import with_older
 from recollect.tend.reopen import reopen
-from recollect.tend.unlearn import conclusions, learnt_among, reopened, unlearn, unsupported
+from recollect.tend.unlearn import (
+    Spared,
+    conclusions,
+    learnt_among,
+    reopened,
+    spares_nothing,
+    spares_pinned,
+    unlearn,
+    unsupported,
+)
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
@@ -115,7 +124,8 @@ def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = Fal
 def _unset(work: Workspace, channel: str) -> list[Change]:
     """What the user had set for a channel names it, and goes with it."""
     for stored in work.store.get(UserSettings, [UserSettings.kind]):
-        differ: Mapping[str, Any] = stored.values.get(SETTING, {})
+        found: object = stored.values.get(SETTING)  # an import may have left anything there
+        differ: Mapping[str, Any] = cast(Any, found) if isinstance(found, Mapping) else {}
         if channel in differ:
             kept = {name: value for name, value in differ.items() if name != channel}
             left = {name: value for name, value in stored.values.items() if name != SETTING or kept}
@@ -170,10 +180,10 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         if isinstance(memory, MemoryRecord)
         for turn in _sources(work, memory, notes_only=True)
     ]
-    everything = _all_of_it(work, [*doomed, *notes])
-    everything |= _all_of_it(work, _replaced(work, everything))
+    everything = _all_of_it(work, [*doomed, *notes], spared=spares_pinned)
+    everything |= _all_of_it(work, _replaced(work, everything), spared=spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
-    changes = _erasing(work, everything, watched)
+    changes = _erasing(work, everything, watched, spared=spares_pinned)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
     work.apply(*calm, *stones, *logged)
     return len(everything)
@@ -220,6 +230,8 @@ def _erasing(
     everything: Mapping[str, Record],
     watched: Sequence[Record],
     labelled: Sequence[Closet] = (),
+    *,
+    spared: Spared = spares_nothing,
 ) -> list[Change]:
     """What has to change for all of these to go."""
     neighbours = neighbours_of(work, everything.values())
@@ -227,7 +239,7 @@ def _erasing(
     memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     turns = _turns(everything)
-    changes += [*unlearn(work, everything, turns), *reopened(work, everything)]
+    changes += [*unlearn(work, everything, turns), *reopened(work, everything, spared)]
     changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
@@ -261,11 +273,14 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
     return changes
 
 
-def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
-    """The doomed and what cannot be without them."""
-    gone = {record.id: record for record in (*doomed, *_orphans(work, doomed), *_calls(work, doomed))}
-    gone |= {record.id: record for record in conclusions(work, gone)}
-    gone |= {record.id: record for record in unsupported(work, _turns(gone))}
+def _all_of_it(
+    work: Workspace, doomed: list[Record], *, spared: Spared = spares_nothing
+) -> dict[str, Record]:
+    """The doomed and what cannot be without them, unless it is spared."""
+    orphans = [record for record in _orphans(work, doomed) if not spared(record)]
+    gone = {record.id: record for record in (*doomed, *orphans, *_calls(work, doomed))}
+    gone |= {record.id: record for record in conclusions(work, gone) if not spared(record)}
+    gone |= {record.id: record for record in unsupported(work, _turns(gone)) if not spared(record)}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):
