@@ -97,3 +97,16 @@ def test_a_turn_is_forgotten_whatever_a_procedure_says_it_was_learnt_from(
     for turn in ann.conversation("one"):
         ann.forget(turn.id)
     assert ann.conversation("one") == []
+
+
+def test_a_name_is_forgotten_of_which_nothing_else_is_left(memory: Memory, derek: ScopedMemory) -> None:
+    memory.scope("derek", "secret", "confidant").record("user", "The safe is behind the mirror.")
+    derek.forget(channel="secret")
+    assert [entry.agent for entry in derek.audit() if entry.operation == "record"] == ["confidant"]
+    assert derek.forget(agent="confidant").total == 0
+    derek.set_retention(channel="empty", ttl_days=3)
+    assert derek.forget(channel="empty").total == 0
+    assert "empty" not in str(derek.settings().values)
+    assert all("confidant" not in str(entry) for entry in derek.audit())
+    assert memory.scope("nobody").forget(agent="confidant").total == 0
+    assert "nobody" not in memory.store.users()

@@ -180,8 +180,8 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         if isinstance(memory, MemoryRecord)
         for turn in _sources(work, memory, notes_only=True)
     ]
-    everything = _all_of_it(work, [*doomed, *notes], spared=spares_pinned)
-    everything |= _all_of_it(work, _replaced(work, everything), spared=spares_pinned)
+    everything = _all_of_it(work, [*doomed, *notes], spares_pinned)
+    everything |= _all_of_it(work, _replaced(work, everything), spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched, spared=spares_pinned)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
@@ -210,7 +210,10 @@ def _erase(
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
     counts = dict(Counter(record.kind for record in everything.values()))
-    if dry_run or not everything:
+    if dry_run or not (everything or (beside and work.store.seq())):
+        return Forgotten(counts)
+    if not everything:  # a name may be left in the audit, the settings and the palace
+        work.apply(*emptied(work, {}, labelled), *beside)
         return Forgotten(counts)
     changes = _erasing(work, everything, watched, labelled)
     receipt = AuditEntry(  # names no place, for it may be the one that is forgotten
@@ -273,9 +276,7 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
     return changes
 
 
-def _all_of_it(
-    work: Workspace, doomed: list[Record], *, spared: Spared = spares_nothing
-) -> dict[str, Record]:
+def _all_of_it(work: Workspace, doomed: list[Record], spared: Spared = spares_nothing) -> dict[str, Record]:
     """The doomed and what cannot be without them, unless it is spared."""
     orphans = [record for record in _orphans(work, doomed) if not spared(record)]
     gone = {record.id: record for record in (*doomed, *orphans, *_calls(work, doomed))}
