@@ -2,13 +2,15 @@
 way keeps anybody from forgetting."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import Memory, ScopedMemory
+from recollect import Fact, Invalid, Memory, ScopedMemory
 from recollect.testing.store_samples import ManualClock
 from tests.unit.learning import DEPLOY, episodes, procedures, task, tend
+from tests.unit.test_erase_bytes import left_in
 
 
 def test_a_pinned_episode_outlives_the_turns_that_it_does_not_cite(
@@ -110,3 +112,21 @@ def test_a_name_is_forgotten_of_which_nothing_else_is_left(memory: Memory, derek
     assert all("confidant" not in str(entry) for entry in derek.audit())
     assert memory.scope("nobody").forget(agent="confidant").total == 0
     assert "nobody" not in memory.store.users()
+
+
+def test_a_promoted_fact_that_stays_no_longer_names_a_forgotten_channel(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock, path: Path
+) -> None:
+    for channel, talk in (("zorkmids", "one"), ("zorkmids", "two"), ("_global", "three")):
+        memory.scope("derek", channel, conversation=talk).record("user", "My favourite colour is green.")
+        tend(memory, clock)
+        if talk == "two":
+            (fact,) = derek.list("fact")
+            derek.promote(fact.id)
+    derek.forget(channel="zorkmids")
+    (kept,) = derek.list("fact")
+    assert isinstance(kept, Fact)
+    assert (kept.id, kept.channel, kept.promoted_from) == (fact.id, "_global", None)
+    with pytest.raises(Invalid, match="not promoted"):
+        derek.promote(fact.id, False)
+    assert left_in(path, "zorkmids") == []

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from recollect.errors import Invalid, NotFound
 from recollect.limits import check_flag, check_text
@@ -26,14 +26,13 @@ from recollect.model.records import (
     Tombstone,
     ToolInvocation,
     Turn,
-    UserSettings,
 )
 from recollect.model.shapes import shapes
 from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
-from recollect.record.retention import SETTING
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.idle import with_older
+from recollect.tend.named import named_elsewhere
 from recollect.tend.reopen import reopen
 from recollect.tend.unlearn import (
     Spared,
@@ -117,21 +116,9 @@ def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = Fal
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
     labelled = [*work.store.find(Closet, {field: value})]
-    beside = [Unname(field, (value,)), *relabelled, *(_unset(work, value) if field == "channel" else ())]
+    named = named_elsewhere(work, value) if field == "channel" else ()
+    beside = [Unname(field, (value,)), *relabelled, *named]
     return _erase(work, doomed, field, beside, watched, labelled, dry_run=dry_run)
-
-
-def _unset(work: Workspace, channel: str) -> list[Change]:
-    """What the user had set for a channel names it, and goes with it."""
-    for stored in work.store.get(UserSettings, [UserSettings.kind]):
-        found: object = stored.values.get(SETTING)  # an import may have left anything there
-        differ: Mapping[str, Any] = cast(Any, found) if isinstance(found, Mapping) else {}
-        if channel in differ:
-            kept = {name: value for name, value in differ.items() if name != channel}
-            left = {name: value for name, value in stored.values.items() if name != SETTING or kept}
-            new = replace(stored, values={**left, SETTING: kept} if kept else left)
-            return [Expect(stored.kind, stored.id, stored), Put(new)]
-    return []
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
@@ -210,6 +197,7 @@ def _erase(
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
     counts = dict(Counter(record.kind for record in everything.values()))
+    beside = [c for c in beside if not (isinstance(c, Revise) and c.id in everything)]
     if dry_run or not (everything or (beside and work.store.seq())):
         return Forgotten(counts)
     if not everything:  # a name may be left in the audit, the settings and the palace
