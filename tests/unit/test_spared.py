@@ -130,3 +130,16 @@ def test_a_promoted_fact_that_stays_no_longer_names_a_forgotten_channel(
     with pytest.raises(Invalid, match="not promoted"):
         derek.promote(fact.id, False)
     assert left_in(path, "zorkmids") == []
+
+
+@pytest.mark.parametrize("said", ["2020-01-01", "2020-01-01T10:00:00", "not a date", 5])
+def test_what_metadata_tells_of_times_does_no_harm(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock, said: object
+) -> None:
+    given: dict[str, Any] = {"goal": "deploy the shop", "tools": DEPLOY, "success": True}
+    metadata = {"mined": {"said": said}}
+    derek.remember("The shop was deployed.", kind="episode", metadata=metadata, **given)
+    tend(memory, clock)
+    (learnt,) = procedures(derek)
+    assert learnt.last_used == episodes(derek)[0].recorded_at
+    assert memory.store.check() == []
