@@ -182,12 +182,13 @@ class Reading:
             self._tell([*found])
             self.payload = {**{name: value for name, value in asked.items() if value}, **self.payload}
 
-    def recalled(self, found: Recollection) -> Recollection:
-        """Tell what came of a question; how it came about only to those who may know what was asked."""
+    def recalled(self, found: Recollection, searched: Iterable[str]) -> Recollection:
+        """Tell what came of a question in these channels; how it came about only to those who may know what
+        was asked."""
         if self._reads is None:
             return found
         self._tell([(hit.kind, hit.id, hit.channel) for hit in found.hits])
-        self.details["searched"] = [*self.scope.channels]
+        self.details["searched"] = [*searched]
         if found.skipped:
             self.details["skipped"] = found.skipped
         if found.problems:

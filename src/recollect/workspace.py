@@ -91,7 +91,8 @@ class Workspace:
         return self.scope.channels
 
     def reaches(self, channel: str) -> bool:
-        """Whether an entity of a channel may be meant here: nothing leads into an isolated one, or out."""
+        """Whether an entity or a goal of a channel may be meant here: nothing leads into an isolated one, or
+        out."""
         read = self.channels
         return channel in read or (GLOBAL in read and not self.retention(channel).isolated)
 

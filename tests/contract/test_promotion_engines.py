@@ -189,7 +189,12 @@ def test_an_isolated_channel_is_apart(memory: Memory, derek: ScopedMemory) -> No
     derek.remember("The safe is behind the mirror.", about=["Anna"])
     apart = memory.scope(user, "apart")
     assert len(apart.recall("Where is the safe?").hits) == 1
+    derek.add_goal("Open the safe")
+    apart.add_goal("Find the key")
     derek.set_retention(channel="apart", isolated=True)
+    for inside, own in ((apart, "Find the key"), (derek, "Open the safe")):
+        brought = inside.recall("Where is the safe?", include=["goals"]).goals
+        assert {g.description for g in (*brought, *inside.goals())} == {own}
     assert apart.recall("Where is the safe?").hits == ()
     assert apart.timeline() == []
     with pytest.raises(NotFound):

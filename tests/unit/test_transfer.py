@@ -14,6 +14,7 @@ from recollect.model.records import (
     SEARCHABLE,
     AuditEntry,
     Conversation,
+    MemoryRecord,
     Record,
     Tombstone,
     Turn,
@@ -21,6 +22,7 @@ from recollect.model.records import (
 from recollect.record.memories import tombstone_digest
 from recollect.record.turns import digest
 from recollect.testing.store_samples import HARD_TEXTS, START, ManualClock, put, sample
+from tests.unit.learning import episodes, task, tend
 from tests.unit.support import OpenMemory, contents
 
 
@@ -233,3 +235,49 @@ def test_a_pin_set_since_the_export_stays(derek: ScopedMemory) -> None:
     pinned = derek.pin(fact.id)
     assert derek.import_(lines).total == 0
     assert derek.get(fact.id) == pinned
+
+
+def test_what_was_merged_into_a_memory_since_the_export_stays(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock
+) -> None:
+    derek.remember("I drink green tea every morning.")
+    lines = list(derek.export())
+    derek.remember("I drink green tea every morning!")
+    clock.advance(hours=2)
+    memory.tend()
+    (merged,) = derek.list("fact")
+    derek.import_(lines)
+    assert derek.list("fact") == [merged]
+    assert isinstance(merged, MemoryRecord)
+    assert len(merged.sources) == 2
+
+
+def test_what_was_renewed_or_promoted_since_the_export_stays_so(memory: Memory, clock: ManualClock) -> None:
+    work = memory.scope("derek", "work")
+    work.set_retention(expire=True, ttl_days=10.0, popular=1)
+    fact = work.remember("The boat is called Zephyr.")
+    lines = list(work.export())
+    work.recall("boat")
+    clock.advance(days=9, hours=23, minutes=59)
+    memory.tend()
+    work.promote(fact.id)
+    kept = work.get(fact.id)
+    assert isinstance(kept, MemoryRecord)
+    assert (kept.channel, kept.promoted_from) == ("_global", "work")
+    assert fact.expires_at is not None
+    assert kept.expires_at is not None
+    assert kept.expires_at > fact.expires_at
+    work.import_(lines)
+    assert work.get(fact.id) == kept
+
+
+def test_an_episode_that_was_made_again_since_the_export_stays(memory: Memory, clock: ManualClock) -> None:
+    inside = task(memory, "deployment", success=True)
+    tend(memory, clock)
+    lines = list(inside.export())
+    inside.record_tool("read_logs", {}, "ok")
+    inside.end(success=False)
+    tend(memory, clock)
+    (made,) = episodes(inside)
+    inside.import_(lines)
+    assert episodes(inside) == [made]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.mine.extracted import Bond
-from recollect.mine.versions import SAID, said_at
+from recollect.mine.versions import SAID, noted_time, said_at
 from recollect.model.records import Relation, mined, noted
 
 MOST_SOURCES = 50
@@ -81,11 +81,8 @@ def reopened(relation: Relation) -> Relation:
 
 
 def _own_end(relation: Relation) -> datetime | None:
-    ends: object = mined(relation).get(ENDS)
-    try:
-        return max(datetime.fromisoformat(ends), relation.valid_from) if isinstance(ends, str) else None
-    except ValueError:
-        return None
+    ends = noted_time(mined(relation).get(ENDS))
+    return None if ends is None else max(ends, relation.valid_from)
 
 
 def _parted(same: Sequence[Relation], bond: Bond, tying: Tying) -> list[Relation]:

@@ -16,11 +16,16 @@ SAID = "said"
 
 def said_at(memory: MemoryRecord | Relation) -> datetime:
     """When somebody said it; of one that was saved outright, when it was saved."""
-    said: object = mined(memory).get(SAID)
+    return noted_time(mined(memory).get(SAID)) or memory.recorded_at
+
+
+def noted_time(told: object) -> datetime | None:
+    """A time that metadata tells; None when it is none, or has no zone: it may come from anybody."""
     try:
-        return datetime.fromisoformat(said) if isinstance(said, str) else memory.recorded_at
+        at = datetime.fromisoformat(told) if isinstance(told, str) else None
     except ValueError:
-        return memory.recorded_at
+        return None
+    return None if at is None or at.tzinfo is None else at
 
 
 def in_order(versions: Sequence[MemoryRecord]) -> list[MemoryRecord]:

@@ -53,6 +53,8 @@ def field_to_json(field: FieldShape, value: Any) -> Any:
     if value is None:
         return None
     if field.shape == "time":
+        if value.tzinfo is None:  # it could not be read again
+            raise Invalid(f"{field.name} has no time zone")
         return value.isoformat()
     return list(value) if field.shape == "tuple" else value
 

@@ -114,7 +114,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         hits, left_out = fetch(view, order, wanted, asked)
         step.found = len(hits)
         answer = _Answer(hits, left_out, report=report)
-        _include(view, asked, answer)
+        _include(work, view, asked, answer)
     if asked.explain:
         answer.left_out += _beyond(order, hits, left_out)
         wanted = replace(asked, filter=gathered.filter)
@@ -122,10 +122,10 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
     return answer
 
 
-def _include(view: UserView, asked: Asked, answer: _Answer) -> None:
+def _include(work: Workspace, view: UserView, asked: Asked, answer: _Answer) -> None:
     """What is asked for beside the hits."""
     if "goals" in asked.include:
-        found = view.find(Goal, {"status": GoalStatus.ACTIVE})
+        found = (g for g in view.find(Goal, {"status": GoalStatus.ACTIVE}) if work.reaches(g.channel))
         answer.goals = tuple(sorted(found, key=lambda goal: (-goal.priority, goal.id)))
     if "profile" in asked.include:
         answer.profile = next(view.find(Profile, limit=1), None)

@@ -151,7 +151,7 @@ def _filter(work: Workspace, question: Question) -> Filter:
     return Filter(
         now=work.clock.now(),
         kinds=SEARCHABLE if question.kinds is None else _several("kinds", question.kinds, SEARCHABLE),
-        channels=_channels(work),
+        channels=channels_of(work),
         agent=question.agent,
         conversation=question.conversation,
         exclude_conversation=question.exclude_conversation,
@@ -161,7 +161,8 @@ def _filter(work: Workspace, question: Question) -> Filter:
     )
 
 
-def _channels(work: Workspace) -> tuple[str, ...]:
+def channels_of(work: Workspace) -> tuple[str, ...]:
+    """The channels that a question is answered from."""
     try:
         return work.channels
     except StoreError:  # the search will say so; until then nothing of another channel is read

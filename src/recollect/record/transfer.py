@@ -289,16 +289,24 @@ def _new(work: Workspace, records: Sequence[Record]) -> tuple[list[Record], list
     for record in records:
         by_kind.setdefault(type(record), []).append(record.id)
     stored = {(kind, r.id): r for kind, ids in by_kind.items() for r in work.store.get(kind, ids)}
-    kept = [_pinned(record, stored.get((type(record), record.id))) for record in records]
+    kept = [_as_since(record, stored.get((type(record), record.id))) for record in records]
     new = [record for record in kept if _adds(record, stored.get((type(record), record.id)))]
     return new, [Expect(r.kind, r.id, stored.get((type(r), r.id))) for r in new]
 
 
-def _pinned(record: Record, stored: Record | None) -> Record:
-    """The record, still pinned if it was pinned since the export."""
-    if isinstance(record, MemoryRecord) and isinstance(stored, MemoryRecord) and stored.pinned:
-        return replace(record, pinned=True)
-    return record
+def _as_since(record: Record, stored: Record | None) -> Record:
+    """The record, still pinned, renewed and promoted if it was since the export."""
+    if not (isinstance(record, MemoryRecord) and isinstance(stored, MemoryRecord)):
+        return record
+    ends = (record.expires_at, stored.expires_at)
+    moved = stored if record.promoted_from is None else record
+    return replace(
+        record,
+        pinned=record.pinned or stored.pinned,
+        expires_at=None if None in ends else max(end for end in ends if end is not None),
+        channel=moved.channel,
+        promoted_from=moved.promoted_from,
+    )
 
 
 def _adds(record: Record, stored: Record | None) -> bool:
@@ -306,6 +314,8 @@ def _adds(record: Record, stored: Record | None) -> bool:
     corrected or closed since then stays so, and no content is ever replaced."""
     if stored is None or stored == record:
         return stored is None
+    if isinstance(stored, MemoryRecord) and isinstance(record, MemoryRecord) and _is_later(stored, record):
+        return False
     if getattr(stored, "content", None) != getattr(record, "content", None):
         raise Conflict(f"The {record.kind} {record.id} is already stored with another content.")
     match stored, record:
@@ -319,6 +329,13 @@ def _adds(record: Record, stored: Record | None) -> bool:
             return stored.conversation == record.conversation and stored.last < record.last
         case _:
             return True
+
+
+def _is_later(stored: MemoryRecord, record: MemoryRecord) -> bool:
+    """Whether others were merged into it since the export, or it was made again of what was said since: only
+    a memory that somebody has saved keeps its words for ever."""
+    worded = stored.content != record.content and stored.origin != "explicit"
+    return worded or not {*stored.sources} <= {*record.sources}
 
 
 def _puts(work: Workspace, records: list[Record]) -> list[Change]:

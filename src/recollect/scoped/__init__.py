@@ -245,10 +245,11 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
 
     def _recalled(self, question: "Question") -> Recollection:
         from recollect.recall import pipeline  # its rules take a while to compile
+        from recollect.recall.question import channels_of
 
         measures = self._work.measures
         with measures.timed(RECALL), self._reading("recall", "memories") as reading:
-            found = reading.recalled(pipeline.recall(self._work, question))
+            found = reading.recalled(pipeline.recall(self._work, question), channels_of(self._work))
         measures.count(SKIPPED, found.skipped is not None)
         measures.count(IMPAIRED, bool(found.problems))
         self._after_recall(self.scope.user, found)

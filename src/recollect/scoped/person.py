@@ -28,10 +28,12 @@ class PersonVerbs(ReadingVerbs):
         return goals.add_goal(self._work, description, priority, deadline, parent, blocked_by)
 
     def goals(self, status: str | None = "active") -> builtins.list[Goal]:
-        """Goals with this status (None: all), the most pressing first."""
+        """Goals with this status (None: all), the most pressing first; those of an isolated channel only
+        there."""
         where = {} if status is None else {"status": goals.goal_status(status)}
         with self._reading("goals", "goal") as reading:
-            found = sorted(self._work.store.find(Goal, where), key=pressing)
+            stored = self._work.store.find(Goal, where)
+            found = sorted((goal for goal in stored if self._work.reaches(goal.channel)), key=pressing)
             reading.found(found)
         return found
 

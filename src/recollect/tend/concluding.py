@@ -130,7 +130,7 @@ def _land(work: Workspace, conversation: Conversation, talk: Talk, made: Conclus
 
 def _episode(work: Workspace, conversation: Conversation, talk: Talk, made: Conclusion) -> list[Change]:
     """The one episode of the conversation: new, or in place of the one that there is. One that somebody has
-    corrected or wants forgotten stays as they left it."""
+    corrected, pinned or wants forgotten stays as they left it."""
     secret = work.store.secret()
     slot = conversation_slot(secret, conversation.id)
     known = [*work.store.find(Episode, {"slot": slot})]
@@ -140,6 +140,8 @@ def _episode(work: Workspace, conversation: Conversation, talk: Talk, made: Conc
     if work.store.count(Tombstone, {"digest": digest}):
         return []
     before = known[0] if known else _only_task(work, talk.turns)
+    if before is not None and before.pinned:
+        return []
     ended = talk.turns[-1].at
     fields = {
         name: getattr(made, name) for name in ("goal", "steps", "outcome", "lessons", "success", "tools")

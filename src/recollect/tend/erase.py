@@ -26,16 +26,24 @@ from recollect.model.records import (
     Tombstone,
     ToolInvocation,
     Turn,
-    UserSettings,
 )
 from recollect.model.shapes import shapes
 from recollect.ports.tending import Receipt
 from recollect.record.memories import ended_at, tombstone_digest
-from recollect.record.retention import SETTING
 from recollect.tend.erase_palace import emptied, turns_in, unnamed
 from recollect.tend.idle import with_older
+from recollect.tend.named import named_elsewhere
 from recollect.tend.reopen import reopen
-from recollect.tend.unlearn import conclusions, learnt_among, reopened, unlearn, unsupported
+from recollect.tend.unlearn import (
+    Spared,
+    conclusions,
+    learnt_among,
+    reopened,
+    spares_nothing,
+    spares_pinned,
+    unlearn,
+    unsupported,
+)
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
@@ -108,20 +116,9 @@ def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = Fal
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
     labelled = [*work.store.find(Closet, {field: value})]
-    beside = [Unname(field, (value,)), *relabelled, *(_unset(work, value) if field == "channel" else ())]
+    named = named_elsewhere(work, value) if field == "channel" else ()
+    beside = [Unname(field, (value,)), *relabelled, *named]
     return _erase(work, doomed, field, beside, watched, labelled, dry_run=dry_run)
-
-
-def _unset(work: Workspace, channel: str) -> list[Change]:
-    """What the user had set for a channel names it, and goes with it."""
-    for stored in work.store.get(UserSettings, [UserSettings.kind]):
-        differ: Mapping[str, Any] = stored.values.get(SETTING, {})
-        if channel in differ:
-            kept = {name: value for name, value in differ.items() if name != channel}
-            left = {name: value for name, value in stored.values.items() if name != SETTING or kept}
-            new = replace(stored, values={**left, SETTING: kept} if kept else left)
-            return [Expect(stored.kind, stored.id, stored), Put(new)]
-    return []
 
 
 def _relabelled(work: Workspace, doomed: list[Record]) -> list[Revise]:
@@ -170,10 +167,10 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         if isinstance(memory, MemoryRecord)
         for turn in _sources(work, memory, notes_only=True)
     ]
-    everything = _all_of_it(work, [*doomed, *notes])
-    everything |= _all_of_it(work, _replaced(work, everything))
+    everything = _all_of_it(work, [*doomed, *notes], spares_pinned)
+    everything |= _all_of_it(work, _replaced(work, everything), spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
-    changes = _erasing(work, everything, watched)
+    changes = _erasing(work, everything, watched, spared=spares_pinned)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
     work.apply(*calm, *stones, *logged)
     return len(everything)
@@ -200,7 +197,11 @@ def _erase(
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
     counts = dict(Counter(record.kind for record in everything.values()))
-    if dry_run or not everything:
+    beside = [c for c in beside if not (isinstance(c, Revise) and c.id in everything)]
+    if dry_run or not (everything or (beside and work.store.seq())):
+        return Forgotten(counts)
+    if not everything:  # a name may be left in the audit, the settings and the palace
+        work.apply(*emptied(work, {}, labelled), *beside)
         return Forgotten(counts)
     changes = _erasing(work, everything, watched, labelled)
     receipt = AuditEntry(  # names no place, for it may be the one that is forgotten
@@ -220,6 +221,8 @@ def _erasing(
     everything: Mapping[str, Record],
     watched: Sequence[Record],
     labelled: Sequence[Closet] = (),
+    *,
+    spared: Spared = spares_nothing,
 ) -> list[Change]:
     """What has to change for all of these to go."""
     neighbours = neighbours_of(work, everything.values())
@@ -227,7 +230,7 @@ def _erasing(
     memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     turns = _turns(everything)
-    changes += [*unlearn(work, everything, turns), *reopened(work, everything)]
+    changes += [*unlearn(work, everything, turns), *reopened(work, everything, spared)]
     changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
@@ -261,11 +264,12 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
     return changes
 
 
-def _all_of_it(work: Workspace, doomed: list[Record]) -> dict[str, Record]:
-    """The doomed and what cannot be without them."""
-    gone = {record.id: record for record in (*doomed, *_orphans(work, doomed), *_calls(work, doomed))}
-    gone |= {record.id: record for record in conclusions(work, gone)}
-    gone |= {record.id: record for record in unsupported(work, _turns(gone))}
+def _all_of_it(work: Workspace, doomed: list[Record], spared: Spared = spares_nothing) -> dict[str, Record]:
+    """The doomed and what cannot be without them, unless it is spared."""
+    orphans = [record for record in _orphans(work, doomed) if not spared(record)]
+    gone = {record.id: record for record in (*doomed, *orphans, *_calls(work, doomed))}
+    gone |= {record.id: record for record in conclusions(work, gone) if not spared(record)}
+    gone |= {record.id: record for record in unsupported(work, _turns(gone)) if not spared(record)}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):

@@ -102,7 +102,7 @@ def reinforced(procedure: Procedure, episode: Episode) -> Procedure:
         last_used=used,
         salience=procedure.salience + (1 - procedure.salience) * REINFORCED * (went and before is None),
         context=context,
-        content=described(context, procedure.tools, learnt.get("lesson", ""))
+        content=described(context, procedure.tools, str(learnt.get("lesson") or ""))
         if context
         else procedure.content,
         sources=_cited(learnt),
@@ -124,12 +124,16 @@ def worded(procedure: Procedure, episode: Episode) -> Procedure:
 
 
 def _worded_by(procedure: Procedure) -> set[str]:
-    found: object = _learnt(procedure).get("worded")
-    return {*map(str, cast(list[object], found))} if isinstance(found, list | tuple) else set()
+    return {*_words_from(_learnt(procedure))}
+
+
+def _words_from(learnt: Mapping[str, Any]) -> list[str]:
+    found: object = learnt.get("worded")
+    return [*map(str, cast(list[object], found))] if isinstance(found, list | tuple) else []
 
 
 def _cited(learnt: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*learnt.get("worded", ()), *learnt.get("counted", {}))))
+    return tuple(dict.fromkeys((*_words_from(learnt), *learnt["counted"])))
 
 
 def without(procedure: Procedure, turns: Collection[str]) -> Procedure | None:

@@ -5,7 +5,7 @@ procedure loses the cases that began there, and its words if they came from ther
 merged into keeps the words that somebody else said.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from recollect.errors import Conflict
@@ -28,6 +28,17 @@ from recollect.workspace import Workspace
 
 AT_ONCE = 500
 """How many conversations are asked for together."""
+
+Spared = Callable[[Record], bool]
+"""Whether something stays although the turns that it tells of go."""
+
+
+def spares_nothing(record: Record) -> bool:
+    return False
+
+
+def spares_pinned(record: Record) -> bool:
+    return isinstance(record, MemoryRecord) and record.pinned
 
 
 def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
@@ -82,9 +93,9 @@ def left_of(work: Workspace, memory: MemoryRecord, turns: AbstractSet[str]) -> M
     return unsaid_by(memory, turns) if is_merged(memory) else None
 
 
-def reopened(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
+def reopened(work: Workspace, gone: Mapping[str, Record], spared: Spared = spares_nothing) -> list[Change]:
     """Conversations that stay are concluded again, of what is left of them; and nobody concludes them
-    meanwhile, of what goes."""
+    meanwhile, of what goes. What is spared stays as it is."""
     every = sorted({record.conversation for record in gone.values() if isinstance(record, Turn)})
     changes: list[Change] = []
     secret = work.store.secret() if every else b""
@@ -93,7 +104,8 @@ def reopened(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
         slots = [conversation_slot(secret, id) for id in talks]
         for kind, where in ((Episode, {"slot": slots}), (Summary, {"conversation": talks})):
             known = [*work.store.find(kind, where)]
-            if any(_is_concluded(record) and record.id not in gone for record in known):
+            left = [record for record in known if record.id not in gone and not spared(record)]
+            if any(_is_concluded(record) for record in left):
                 raise Conflict("It was concluded meanwhile: read it again.")
             changes.append(ExpectOnly(kind.kind, where, frozenset(record.id for record in known)))
         staying = [c for c in work.store.get(Conversation, talks) if c.id not in gone and c.concluded_to]
