@@ -14,8 +14,8 @@ from recollect.tend.idle import entity_idle, idle_days, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
 
-LEAST = 0.01
-"""What moves by less is not written: it would be noticed by nobody and cost a row each."""
+LEAST = 0.05
+"""What moves by less is not written: it would be noticed by nobody and cost a row each, every day."""
 
 
 def plan_decay(work: Workspace, mark: Mark) -> Iterator[Step]:
@@ -88,5 +88,6 @@ def _moved(
         record=record,
         why=f"idle for {idle:.1f} days, returned {times} times: {field} {known:.2f} -> {value:.2f}",
         changes=(Expect(record.kind, record.id, record), Put(changed)),
+        together=True,
         details={"from": known, "to": value, "initial": first, "idle_days": idle, "returned": times},
     )

@@ -37,7 +37,7 @@ _UNNAME = {
 
 def empty_payloads(rows: UserRows, seq: int) -> None:
     """What was asked and answered may repeat what is erased."""
-    rows.run(_EMPTY, new_seq=seq)
+    rows.change(_EMPTY, new_seq=seq)
 
 
 def unname(rows: UserRows, seq: int, field: str, names: Sequence[str]) -> None:

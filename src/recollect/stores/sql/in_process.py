@@ -123,7 +123,7 @@ class Searcher:
 
     def snapshot(self, rows: UserRows, search: Search) -> Snapshot | None:
         """The user's chunks as of this transaction; None for a user with nothing stored."""
-        found = rows.run_prepared(_STATE).mappings().all()  # nothing in it is sealed
+        found = rows.all(_STATE)
         if not found:
             self._drop(rows.user)
             return None

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, func, or_, select
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
@@ -85,6 +85,7 @@ def _met(column: ColumnElement[Any], name: str, how: str, value: Any) -> ColumnE
             return _matches(column, list(cast(tuple[Any, ...], value)) if isinstance(value, tuple) else value)
 
 
+_HOW_MANY = func.count()
 Key = tuple[ColumnElement[Any], ColumnElement[Any]]
 
 
@@ -103,6 +104,12 @@ def page_of(kind: type[Record], shape: Shape, order: str, descending: bool) -> S
     found = of_kind(own_select(table), kind).where(*meeting(kind, shape))
     by = ordered((table.c[order], table.c.id), descending)
     return found.order_by(*by).limit(bindparam(PAGE_SIZE, type_=Integer))
+
+
+@lru_cache(maxsize=512)
+def count_of(kind: type[Record], shape: Shape) -> Select[Any]:
+    """How many have this shape."""
+    return of_kind(own_select(schema.RECORD_TABLES[kind.kind], _HOW_MANY), kind).where(*meeting(kind, shape))
 
 
 def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[bool]:
@@ -148,6 +155,17 @@ def linking(rows: UserRows, link: str, targets: Sequence[str]) -> dict[str, tupl
 def may_be_mined(now: datetime) -> ColumnElement[bool]:
     after = schema.conversations.c.mining_after
     return or_(after.is_(None), after <= encode_time(now))
+
+
+_NOW = bindparam("now", type_=schema.conversations.c.mining_after.type)
+_TALKS = schema.conversations.c
+UNMINED = own_select(schema.conversations).where(schema.unmined).order_by(_TALKS.last_at, _TALKS.id)
+MINABLE = UNMINED.where(or_(_TALKS.mining_after.is_(None), _TALKS.mining_after <= _NOW))
+UNCONCLUDED = (
+    own_select(schema.conversations)
+    .where(schema.unconcluded, or_(_TALKS.ended_at.is_not(None), _TALKS.last_at <= bindparam("quiet")))
+    .order_by(_TALKS.last_at, _TALKS.id)
+)
 
 
 _PLACES = own_select(

@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 
 from recollect.stores.sql.codec import encode_text
+from recollect.stores.sql.kept import kept
 from recollect.stores.sql.sealing import Seal, sealed_places
 
 IN_LIMIT = 500
@@ -90,14 +91,6 @@ def _among(statement: Any, column: ColumnElement[Any], server: bool) -> Any:
     return statement.where(column.in_(select(listed.c.value)))
 
 
-@lru_cache(maxsize=64)
-def _prepared(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
-    """The statement as text, and its parameters, in order: filling them in costs SQLAlchemy more than
-    running it costs the database."""
-    compiled = statement.compile(dialect=dialect)
-    return str(compiled), tuple(compiled.positiontup or compiled.params)
-
-
 @lru_cache(maxsize=256)
 def _having(statement: Any, column: ColumnElement[Any]) -> Any:
     return statement.where(column == bindparam(_VALUES))
@@ -126,15 +119,6 @@ class UserRows:
     def run(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
         return self.connection.execute(statement, {_USER: self.user, **parameters})
 
-    def run_prepared(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
-        """Run a statement that is built once, has only parameters for values, and reads no Booleans."""
-        text, names = _prepared(statement, self.connection.dialect)
-        given = {_USER: self.user, **parameters}
-        chosen: Any = {name: given[name] for name in names}
-        if self.connection.dialect.positional:
-            chosen = tuple(chosen.values())
-        return self.connection.exec_driver_sql(text, chosen)
-
     def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows that have the same columns."""
         if rows:
@@ -158,11 +142,22 @@ class UserRows:
         """Values of a table's columns as they are stored."""
         return values if self.seal is None else self.seal.closed(self.user, table, values)
 
-    def all(self, statement: Select[Any], **parameters: Any) -> list[Mapping[str, Any]]:
-        found = cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
+    def all(self, statement: Executable, **parameters: Any) -> list[Mapping[str, Any]]:
+        found = self._found(statement, parameters)
         if self.seal is None or not found or not (places := sealed_places(statement)):
             return found
         return [self.seal.opened(self.user, places, row) for row in found]
+
+    def _found(self, statement: Executable, parameters: dict[str, Any]) -> list[Mapping[str, Any]]:
+        if not self._server and (known := kept(statement)).is_ready(self.connection.dialect):
+            return [*known.all(self.connection, {_USER: self.user, **parameters})]
+        return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
+
+    def change(self, statement: Executable, **parameters: Any) -> int:
+        """Run a statement that is built once; how many rows it changed."""
+        if not self._server and (known := kept(statement)).is_ready(self.connection.dialect):
+            return known.run(self.connection, {_USER: self.user, **parameters}).rowcount
+        return self.run(statement, **parameters).rowcount
 
     def all_in(
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
@@ -179,11 +174,11 @@ class UserRows:
     ) -> int:
         """Run an update that is built once where the column has one of many values."""
         chosen = _among(statement, column, self._server)
-        return sum(self.run(chosen, **group, **parameters).rowcount for group in self._lists(values))
+        return sum(self.change(chosen, **group, **parameters) for group in self._lists(values))
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
         chosen = _among(own_delete(table), column, self._server)
-        return sum(self.run(chosen, **group).rowcount for group in self._lists(values))
+        return sum(self.change(chosen, **group) for group in self._lists(values))
 
     @property
     def _server(self) -> bool:

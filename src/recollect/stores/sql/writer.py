@@ -4,10 +4,11 @@ import hmac
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, select, update
+from sqlalchemy import Connection, Table, Update, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import (
@@ -75,6 +76,12 @@ _SETTLE = own_update(schema.users).values(
 )
 
 
+@lru_cache(maxsize=256)
+def _revision(table: Table, names: tuple[str, ...]) -> Update:
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
+    return own_update(table).where(table.c.id == bindparam("which")).values(values)
+
+
 def apply(
     backend: Backend, connection: Connection, user: str, changes: Sequence[Change], space: Space | None
 ) -> Applied:
@@ -109,7 +116,7 @@ def apply(
     writer.log([change for change in changes if isinstance(change, Log)])
     writer.indexer.flush()
     writer.sizes.settle(limits)
-    rows.run_prepared(
+    rows.change(
         _SETTLE,
         new_seq=seq,
         new_next_doc=writer.indexer.next_doc,
@@ -235,7 +242,7 @@ class _Writer:
             if conversation.id in known:
                 row = {**self._rows.closed(schema.conversations, to_row(conversation)), "seq": self._seq}
                 changed = {f"new_{name}": row[name] for name in _CHANGING}
-                self._rows.run_prepared(_SAVE, which=row["id"], **changed)
+                self._rows.change(_SAVE, which=row["id"], **changed)
 
     def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
         """The conversations as far as they exist."""
@@ -293,7 +300,7 @@ class _Writer:
                 self.indexer.revise(put.record.id, {**row, **derived(row)})
             if isinstance(put.record, Conversation) and (put.record.archived_at or put.record.id in known):
                 self.indexer.archive(put.record.id, put.record.archived_at is not None)
-            self._link(put)
+        self._link(puts)
 
     def revise(self, change: Revise) -> None:
         kind = BY_KIND[change.kind]
@@ -309,7 +316,8 @@ class _Writer:
         if "channel" in values:
             self.sizes.remove(table, [change.id])
             self.sizes.add(table, [values["channel"]])
-        self._rows.run(self._rows.update(table).where(table.c.id == change.id).values(new))
+        given = {f"new_{name}": value for name, value in new.items()}
+        self._rows.change(_revision(table, tuple(new)), which=change.id, **given)
         if change.kind in SEARCHABLE:
             self.indexer.revise(change.id, values | self._derived(table, change.id, values))
         if kind is Conversation and "archived_at" in values:
@@ -344,7 +352,7 @@ class _Writer:
 
     def renew(self, ids: Sequence[str]) -> None:
         for id in ids:
-            self._rows.run(_RENEW, which=id)
+            self._rows.change(_RENEW, which=id)
 
     def log(self, logs: Sequence[Log]) -> None:
         entries = [
@@ -374,9 +382,10 @@ class _Writer:
         self.sizes.add(table, columns.get("channel", ()))
         return columns
 
-    def _link(self, put: Put) -> None:
+    def _link(self, puts: Sequence[Put]) -> None:
         rows = [
             {"owner": put.record.id, "name": name, "place": place, "target": check_id(target)}
+            for put in puts
             for name in link_fields(type(put.record))
             for place, target in enumerate(dict.fromkeys(getattr(put.record, name)))
         ]

@@ -62,13 +62,13 @@ class GroupCommit:
         try:
             with self._connect() as connection:
                 try:
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    execute(connection, "BEGIN IMMEDIATE")
                     if len(batch) == 1:
                         batch[0].result = batch[0].work(connection)
                     else:
                         for job in batch:
                             _run(connection, job)
-                    connection.exec_driver_sql("COMMIT")
+                    execute(connection, "COMMIT")
                 except BaseException:
                     roll_back(connection)
                     raise
