@@ -16,7 +16,7 @@ from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_json, encode_vectors
-from recollect.stores.sql.rows import UserRows, own_update
+from recollect.stores.sql.rows import UserRows, own_select, own_update
 from recollect.text.analyse import terms
 
 COPIED = (
@@ -41,9 +41,13 @@ Columns = Mapping[str, list[Any]]
 _SPACES = str(select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions))
 
 
+# By the turns, which are found by their conversation: chunks have no index for that.
+_ITS_TURNS = own_select(schema.turns, schema.turns.c.id).where(
+    schema.turns.c.conversation == bindparam("which")
+)
 _ARCHIVE = (
     own_update(schema.chunks)
-    .where(schema.chunks.c.conversation == bindparam("which"), schema.chunks.c.weight != bindparam("counts"))
+    .where(schema.chunks.c.owner.in_(_ITS_TURNS), schema.chunks.c.weight != bindparam("counts"))
     .values(weight=bindparam("counts"), seq=bindparam("new_seq"))
 )
 

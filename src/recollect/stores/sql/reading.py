@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindp
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
-from recollect.model.search import AtMost
+from recollect.model.search import AtLeast, AtMost
 from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
@@ -50,16 +50,17 @@ def shaped(
     of a list of values. A statement that is built once costs a third of one that is built anew."""
     table = schema.RECORD_TABLES[kind.kind]
     given: Mapping[str, Any] = {} if where is None else where
-    most = {name: value.value for name, value in given.items() if isinstance(value, AtMost)}
-    equal = {name: value for name, value in given.items() if name not in most}
-    values = {**rows.closed(table, encode_fields(kind, equal)), **encode_fields(kind, most)}
-    shape = tuple(_way(name, value, name in most) for name, value in values.items())
+    bounds = {name: value for name, value in given.items() if isinstance(value, AtMost | AtLeast)}
+    equal = {name: value for name, value in given.items() if name not in bounds}
+    limits = encode_fields(kind, {name: bound.value for name, bound in bounds.items()})
+    values = {**rows.closed(table, encode_fields(kind, equal)), **limits}
+    shape = tuple(_way(name, value, bounds.get(name)) for name, value in values.items())
     return shape, {f"given_{name}": values[name] for name, how, _ in shape if how != "is"}
 
 
-def _way(name: str, value: Any, at_most: bool) -> tuple[str, str, Any]:
-    if at_most:
-        return name, "most", None
+def _way(name: str, value: Any, bound: AtMost | AtLeast | None) -> tuple[str, str, Any]:
+    if bound is not None:
+        return name, "most" if isinstance(bound, AtMost) else "least", None
     if isinstance(value, list):
         values = cast(list[Any], value)
         return (name, "is", tuple(values)) if None in values or not values else (name, "among", None)
@@ -77,6 +78,8 @@ def _met(column: ColumnElement[Any], name: str, how: str, value: Any) -> ColumnE
     match how:
         case "most":
             return column <= bindparam(name, type_=column.type)
+        case "least":
+            return column >= bindparam(name, type_=column.type)
         case "among":
             return column.in_(bindparam(name, type_=column.type, expanding=True))
         case "same":

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, false
 
 from recollect.model.changes import Pool
 from recollect.model.records import Conversation
-from recollect.ports.store import Usage
+from recollect.ports.store import FeedEntry, Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
@@ -77,12 +77,22 @@ _SETTLE = (
 )
 
 
+_EVER = 2**62
+
+
 @lru_cache(maxsize=64)
-def _changed(kinds: tuple[str, ...]) -> Select[Any]:
+def _changed(kinds: tuple[str, ...]) -> tuple[Select[Any], Select[Any]]:
+    """What of these kinds changed after one place of the feed and up to another; and where the last of so
+    many is."""
     table = schema.chunks
     of_kinds = or_(false(), *(table.c.kind == kind for kind in kinds))
-    wanted = own_select(table, table.c.kind, table.c.owner).where(table.c.seq > bindparam("since"), of_kinds)
-    return wanted.order_by(table.c.seq, table.c.doc)
+    after = table.c.seq > bindparam("since")
+    wanted = own_select(table, table.c.seq, table.c.kind, table.c.owner).where(after, of_kinds)
+    last = own_select(table, table.c.seq).where(after, of_kinds).order_by(table.c.seq)
+    return (
+        wanted.where(table.c.seq <= bindparam("upto")).order_by(table.c.seq, table.c.doc),
+        last.limit(1).offset(bindparam("skipped")),
+    )
 
 
 def pool_usage(rows: UserRows, change: Pool) -> None:
@@ -112,11 +122,14 @@ class TendedUser:
         return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
 
     @only_reads
-    def changed(self, kinds: Sequence[str], since: int) -> list[tuple[str, str]]:
+    def changed(self, kinds: Sequence[str], since: int, most: int | None = None) -> list[FeedEntry]:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            found = rows.all(_changed(tuple(kinds)), since=since)
-        return list(dict.fromkeys((row["kind"], row["owner"]) for row in found))
+            wanted, last = _changed(tuple(kinds))
+            ends = [] if most is None else rows.all(last, since=since, skipped=most - 1)
+            found = rows.all(wanted, since=since, upto=ends[0]["seq"] if ends else _EVER)
+        entries = [FeedEntry(row["seq"], row["kind"], row["owner"], False) for row in found]
+        return [*{(entry.kind, entry.id): entry for entry in entries}.values()]
 
     @only_reads
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:

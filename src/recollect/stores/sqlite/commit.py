@@ -68,7 +68,7 @@ class GroupCommit:
                     else:
                         for job in batch:
                             _run(connection, job)
-                    execute(connection, "COMMIT")
+                    connection.exec_driver_sql("COMMIT")
                 except BaseException:
                     roll_back(connection)
                     raise
