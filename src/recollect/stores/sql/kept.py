@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Dialect, Executable
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.visitors import iterate
 
 MOST = 1024
@@ -64,6 +65,15 @@ class Kept:
             return False
         self._text = str(compiled)
         return True
+
+
+def insert_directly(connection: Connection, statement: str, rows: list[Any]) -> None:
+    """Insert rows; `IntegrityError`, as from SQLAlchemy, when something else is there already."""
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        raw.executemany(statement, rows)
+    except raw.IntegrityError as error:
+        raise IntegrityError(None, None, error) from error
 
 
 @lru_cache(maxsize=MOST)

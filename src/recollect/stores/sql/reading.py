@@ -1,11 +1,12 @@
 """Rows to records, and the conditions to find them by."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
@@ -54,16 +55,22 @@ def shaped(
     equal = {name: value for name, value in given.items() if name not in bounds}
     limits = encode_fields(kind, {name: bound.value for name, bound in bounds.items()})
     values = {**rows.closed(table, encode_fields(kind, equal)), **limits}
-    shape = tuple(_way(name, value, bounds.get(name)) for name, value in values.items())
-    return shape, {f"given_{name}": values[name] for name, how, _ in shape if how != "is"}
+    shape = tuple(_way(name, value, bounds.get(name), rows.server) for name, value in values.items())
+    return shape, {f"given_{name}": _given(how, values[name]) for name, how, _ in shape if how != "is"}
 
 
-def _way(name: str, value: Any, bound: AtMost | AtLeast | None) -> tuple[str, str, Any]:
+def _given(how: str, value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if how == "listed" else value
+
+
+def _way(name: str, value: Any, bound: AtMost | AtLeast | None, server: bool) -> tuple[str, str, Any]:
     if bound is not None:
         return name, "most" if isinstance(bound, AtMost) else "least", None
     if isinstance(value, list):
         values = cast(list[Any], value)
-        return (name, "is", tuple(values)) if None in values or not values else (name, "among", None)
+        if None in values or not values:
+            return name, "is", tuple(values)
+        return name, "among" if server else "listed", None
     return (name, "is", value) if value is None or isinstance(value, bool) else (name, "same", None)
 
 
@@ -80,6 +87,9 @@ def _met(column: ColumnElement[Any], name: str, how: str, value: Any) -> ColumnE
             return column <= bindparam(name, type_=column.type)
         case "least":
             return column >= bindparam(name, type_=column.type)
+        case "listed":
+            listed = func.json_each(bindparam(name, type_=Text)).table_valued("value")
+            return column.in_(select(listed.c.value))
         case "among":
             return column.in_(bindparam(name, type_=column.type, expanding=True))
         case "same":

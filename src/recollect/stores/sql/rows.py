@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from recollect.stores.sql.codec import encode_text
-from recollect.stores.sql.kept import kept
+from recollect.stores.sql.kept import insert_directly, kept
 from recollect.stores.sql.sealing import Seal, sealed_places
 
 IN_LIMIT = 500
@@ -136,7 +136,11 @@ class UserRows:
     def _insert(self, table: Table, count: int, columns: Mapping[str, list[Any]], end: str = "") -> None:
         statement, parameters = _insertion(table, self.connection.dialect, self.seal is not None)
         own = {**self.closed(table, columns), "user_id": [self.user] * count}
-        self.connection.exec_driver_sql(statement + end, parameters(own[column.name] for column in table.c))
+        given = parameters(own[column.name] for column in table.c)
+        if self.server:
+            self.connection.exec_driver_sql(statement + end, given)
+        else:
+            insert_directly(self.connection, statement + end, given)
 
     def closed(self, table: Table, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Values of a table's columns as they are stored."""
@@ -149,13 +153,13 @@ class UserRows:
         return [self.seal.opened(self.user, places, row) for row in found]
 
     def _found(self, statement: Executable, parameters: dict[str, Any]) -> list[Mapping[str, Any]]:
-        if not self._server and (known := kept(statement)).is_ready(self.connection.dialect):
+        if not self.server and (known := kept(statement)).is_ready(self.connection.dialect):
             return [*known.all(self.connection, {_USER: self.user, **parameters})]
         return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
 
     def change(self, statement: Executable, **parameters: Any) -> int:
         """Run a statement that is built once; how many rows it changed."""
-        if not self._server and (known := kept(statement)).is_ready(self.connection.dialect):
+        if not self.server and (known := kept(statement)).is_ready(self.connection.dialect):
             return known.run(self.connection, {_USER: self.user, **parameters}).rowcount
         return self.run(statement, **parameters).rowcount
 
@@ -166,25 +170,25 @@ class UserRows:
         if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
             ((value,),) = groups(values)
             return self.all(_having(statement, column), **{_VALUES: value}, **parameters)
-        chosen = _among(statement, column, self._server)
+        chosen = _among(statement, column, self.server)
         return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
 
     def update_in(
         self, statement: Update, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> int:
         """Run an update that is built once where the column has one of many values."""
-        chosen = _among(statement, column, self._server)
+        chosen = _among(statement, column, self.server)
         return sum(self.change(chosen, **group, **parameters) for group in self._lists(values))
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
-        chosen = _among(own_delete(table), column, self._server)
+        chosen = _among(own_delete(table), column, self.server)
         return sum(self.change(chosen, **group) for group in self._lists(values))
 
     @property
-    def _server(self) -> bool:
+    def server(self) -> bool:
         return self.connection.dialect.name == "postgresql"
 
     def _lists(self, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
         """The values as the parameter of `_among`, many at a time."""
         for group in groups(values):
-            yield {_VALUES: list(group) if self._server else json.dumps(group, ensure_ascii=False)}
+            yield {_VALUES: list(group) if self.server else json.dumps(group, ensure_ascii=False)}
