@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Update, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
@@ -16,7 +15,7 @@ from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_json, encode_vectors
-from recollect.stores.sql.rows import UserRows, own_select, own_update
+from recollect.stores.sql.rows import UserRows, own_revision, own_select, own_update
 from recollect.text.analyse import terms
 
 COPIED = (
@@ -50,12 +49,6 @@ _ARCHIVE = (
     .where(schema.chunks.c.owner.in_(_ITS_TURNS), schema.chunks.c.weight != bindparam("counts"))
     .values(weight=bindparam("counts"), seq=bindparam("new_seq"))
 )
-
-
-@lru_cache(maxsize=64)
-def _revision(names: tuple[str, ...]) -> Update:
-    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in (*names, "seq")}
-    return own_update(schema.chunks).where(schema.chunks.c.owner == bindparam("which")).values(values)
 
 
 class Indexer:
@@ -134,7 +127,8 @@ class Indexer:
         if changed:
             self.flush()
             given = {f"new_{name}": value for name, value in changed.items()}
-            self._rows.change(_revision(tuple(changed)), which=owner, new_seq=self._seq, **given)
+            revision = own_revision(schema.chunks, schema.chunks.c.owner, (*changed, "seq"))
+            self._rows.change(revision, which=owner, new_seq=self._seq, **given)
 
     def archive(self, conversation: str, archived: bool) -> None:
         """Have the turns of a conversation count less, or as before."""

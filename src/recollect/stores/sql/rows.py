@@ -61,6 +61,13 @@ def own_update(table: Table) -> Update:
     return update(table).where(_of_user(table))
 
 
+@lru_cache(maxsize=256)
+def own_revision(table: Table, key: ColumnElement[Any], names: tuple[str, ...]) -> Update:
+    """Sets some columns (`new_` and their names) where another has one value (`which`)."""
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
+    return own_update(table).where(key == bindparam("which")).values(values)
+
+
 @cache
 def own_delete(table: Table) -> Delete:
     return delete(table).where(_of_user(table))

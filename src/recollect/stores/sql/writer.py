@@ -4,11 +4,10 @@ import hmac
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, Update, bindparam, select, update
+from sqlalchemy import Connection, Table, bindparam, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import (
@@ -47,7 +46,7 @@ from recollect.stores.sql.codec import (
 from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
-from recollect.stores.sql.rows import UserRows, own_update
+from recollect.stores.sql.rows import UserRows, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
 from recollect.stores.sql.tending import pool_usage
 
@@ -74,12 +73,6 @@ _RENEW = own_update(schema.usage).where(schema.usage.c.id == bindparam("which"))
 _SETTLE = own_update(schema.users).values(
     {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
 )
-
-
-@lru_cache(maxsize=256)
-def _revision(table: Table, names: tuple[str, ...]) -> Update:
-    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
-    return own_update(table).where(table.c.id == bindparam("which")).values(values)
 
 
 def apply(
@@ -317,7 +310,7 @@ class _Writer:
             self.sizes.remove(table, [change.id])
             self.sizes.add(table, [values["channel"]])
         given = {f"new_{name}": value for name, value in new.items()}
-        self._rows.change(_revision(table, tuple(new)), which=change.id, **given)
+        self._rows.change(own_revision(table, table.c.id, tuple(new)), which=change.id, **given)
         if change.kind in SEARCHABLE:
             self.indexer.revise(change.id, values | self._derived(table, change.id, values))
         if kind is Conversation and "archived_at" in values:
