@@ -155,7 +155,7 @@ class Memory:
 
     def tend(self, progress: Progress | None = None) -> list[Outcome]:
         """Do the background's work now, once."""
-        self.flush()
+        self._note_returned()
         try:
             return run_once(self._tender(progress))
         finally:
@@ -192,6 +192,12 @@ class Memory:
     def flush(self) -> None:
         """Write down which memories were returned, what was read, what models used and what is counted for
         operators; what cannot be written is dropped."""
+        self._note_returned()
+        self._meter.write()
+        self._measured()
+
+    def _note_returned(self) -> None:
+        """What the background goes by."""
         with self._lock:
             returned, self._returned = self._returned, {}
             counting = self._counting
@@ -203,8 +209,6 @@ class Memory:
             except RecollectError as error:
                 log.warning("Returned memories were not counted: %s", error)
         self._reads.write()
-        self._meter.write()
-        self._measured()
 
     def _measured(self) -> None:
         try:

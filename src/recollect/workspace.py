@@ -99,9 +99,12 @@ class Workspace:
     def retention(self, channel: str | None = None) -> Retention:
         """The policy in a channel, or in that of the scope: the deployment's, but for what the user has set,
         but for what was set for the channel. `EVERYWHERE` asks for the user's, whatever channels differ."""
-        differ = self.policies.of(self.scope.user, self.clock.now(), self.differences)
-        own = differ.get(self.scope.channel if channel is None else channel, {})
-        return layered(self.settings.retention, tuple(differ.get(EVERYWHERE, {}).items()), tuple(own.items()))
+        place = self.scope.channel if channel is None else channel
+        kept = self.policies.of(self.scope.user, self.clock.now(), self.differences)
+        if place not in kept.made:
+            every, own = (tuple(kept.differences.get(name, {}).items()) for name in (EVERYWHERE, place))
+            kept.made[place] = layered(self.settings.retention, every, own)
+        return kept.made[place]
 
     def differences(self) -> Differences:
         """What the user has set, as it is stored; nothing of what another release, or an import, left there

@@ -165,7 +165,9 @@ def test_when_a_conversation_is_old() -> None:
 def test_when_an_entity_may_go() -> None:
     now = START + 30 * DAY
     assert is_faded(entity(salience=0.09), None, DEFAULT, now)
-    assert not is_faded(entity(salience=0.1), None, DEFAULT, now)
+    assert not is_faded(entity(salience=0.1), None, Retention(decay=False), now)
+    assert is_faded(entity(salience=0.14, initial=0.4), None, DEFAULT, now), "by what it is now"
+    assert not is_faded(entity(salience=0.09, initial=1.0), None, DEFAULT, now)
     assert not is_faded(entity(salience=0.09), None, DEFAULT, now - DAY)
     assert not is_faded(entity(salience=0.09), used(1, START + DAY), DEFAULT, now)
     assert not is_faded(entity(salience=0.09, last_seen=START + DAY), None, DEFAULT, now)

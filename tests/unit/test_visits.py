@@ -38,7 +38,7 @@ def told(memory: Memory, user: str = "ann") -> list[str]:
 
 def wearing(work: Workspace, mark: Mark) -> Iterator[Step]:
     """Wears down what was stored since; the change is made once, if nobody was quicker."""
-    for kind, id in work.store.changed(["fact"], mark.seq):
+    for kind, id in ((entry.kind, entry.id) for entry in work.store.changed(["fact"], mark.seq)):
         assert kind == "fact"
         for found in work.store.get(Fact, [id]):
             if found.confidence == 1.0:

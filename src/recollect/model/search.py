@@ -18,6 +18,13 @@ class AtMost:
     value: datetime | float
 
 
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """In the condition of a `find`: a time or number that a field has not fallen below."""
+
+    value: datetime | float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """Which memories may be found at all; applied before ranking, never after.

@@ -111,8 +111,8 @@ class UserView(Protocol):
         after: str | None = None,
         limit: int | None = None,
     ) -> Iterator[R]:
-        """Records of a kind whose fields equal `where` (a tuple or list: any of them; `AtMost`: not more),
-        in order of a field and the id, starting behind the record `after`."""
+        """Records of a kind whose fields equal `where` (a tuple or list: any of them; `AtMost`: not more,
+        `AtLeast`: not less), in order of a field and the id, starting behind the record `after`."""
         ...
 
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int: ...
@@ -151,9 +151,9 @@ class UserView(Protocol):
         """What was returned at least so often."""
         ...
 
-    def changed(self, kinds: Sequence[str], since: int) -> list[tuple[str, str]]:
-        """Kind and id of what is searched and was stored or changed after this place of the feed, oldest
-        first. Unlike `feed`, reads no more than that."""
+    def changed(self, kinds: Sequence[str], since: int, most: int | None = None) -> list[FeedEntry]:
+        """What is searched and was stored or changed after this place of the feed, oldest first; with `most`
+        about so many, whole steps of the feed. Unlike `feed`, reads no more than that."""
         ...
 
     def sizes(self) -> dict[str, Size]:

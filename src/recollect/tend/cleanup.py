@@ -7,9 +7,10 @@ from itertools import islice
 from recollect.model.changes import Expect, Revise
 from recollect.model.records import MEMORY_TYPES, Conversation, Entity, MemoryRecord, Relation, Role, Turn
 from recollect.model.retention import EVERYWHERE, Retention
-from recollect.model.search import AtMost
+from recollect.model.search import AtLeast, AtMost
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark
+from recollect.tend.decay import LEAST, entity_salience
 from recollect.tend.idle import TOGETHER, entity_idle, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
@@ -17,7 +18,7 @@ from recollect.workspace import Workspace
 
 def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
     policies = [work.retention(channel) for channel in {EVERYWHERE, *work.differences()}]  # all there are
-    yield from _archiving(work)
+    yield from _archiving(work, policies)
     if most := max(p.entity_salience if p.prune_entities else 0.0 for p in policies):
         yield from _unknown_entities(work, most)
     if days := [policy.turn_days for policy in policies if policy.turn_days]:
@@ -32,8 +33,9 @@ def is_old(conversation: Conversation, policy: Retention, now: datetime) -> bool
 
 def is_faded(entity: Entity, used: Usage | None, policy: Retention, now: datetime) -> bool:
     """Whether an entity matters so little, and for so long, that it may go."""
-    little = policy.prune_entities and entity.salience < policy.entity_salience
-    return little and entity_idle(entity, used, now) >= policy.entity_idle_days
+    if not policy.prune_entities or entity_idle(entity, used, now) < policy.entity_idle_days:
+        return False
+    return entity_salience(entity, used, policy, now) < policy.entity_salience
 
 
 def is_past(turn: Turn, policy: Retention, now: datetime) -> bool:
@@ -49,14 +51,18 @@ def in_force(record: MemoryRecord | Relation, now: datetime) -> bool:
     return record.retired_at is None and all(end > now for end in ends)
 
 
-def _archiving(work: Workspace) -> Iterator[Step]:
-    now = work.clock.now()
-    for conversation in work.store.find(Conversation, {"archived_at": None}):
+def _archiving(work: Workspace, policies: Sequence[Retention]) -> Iterator[Step]:
+    now, days = work.clock.now(), [policy.archive_days for policy in policies if policy.archive]
+    if not days:
+        return
+    old = {"archived_at": None, "last_at": AtMost(now - timedelta(days=min(days)))}
+    for conversation in work.store.find(Conversation, old):
         policy = work.retention(conversation.channel)
         if is_old(conversation, policy, now):
             why = f"nobody has spoken in it since {conversation.last_at:%Y-%m-%d}"
             yield _archived(conversation, "archive", why, now, policy)
-    for conversation in work.store.find(Conversation, {"archived_at": AtMost(now)}):
+    recent = {"archived_at": AtMost(now), "last_at": AtLeast(now - timedelta(days=max(days)))}
+    for conversation in work.store.find(Conversation, recent):
         if conversation.archived_at is not None and conversation.last_at > conversation.archived_at:
             policy = work.retention(conversation.channel)
             yield _archived(conversation, "unarchive", "it went on", None, policy)
@@ -80,19 +86,21 @@ def _archived(
 def _unknown_entities(work: Workspace, most: float) -> Iterator[Step]:
     """Entities that have faded and that nothing is about: without them no memory loses its subject."""
     now = work.clock.now()
-    for some, usage in used_together(work.store, work.store.find(Entity, {"salience": AtMost(most)})):
+    little = {"salience": AtMost(most + LEAST)}  # what is stored may be so much more than it is by now
+    for some, usage in used_together(work.store, work.store.find(Entity, little)):
         faded = [e for e in some if is_faded(e, usage.get(e.id), work.retention(e.channel), now)]
         known = _known_of(work, [entity.id for entity in faded], now)
         for entity in faded:
             if entity.id not in known:
-                policy, idle = work.retention(entity.channel), entity_idle(entity, usage.get(entity.id), now)
+                policy, used = work.retention(entity.channel), usage.get(entity.id)
+                idle, salience = entity_idle(entity, used, now), entity_salience(entity, used, policy, now)
                 yield Step(
                     action="prune",
                     record=entity,
-                    why=f"salience {entity.salience:.2f} is below {policy.entity_salience:g}, idle for "
+                    why=f"salience {salience:.2f} is below {policy.entity_salience:g}, idle for "
                     f"{idle:.0f} days, and nothing known is about it",
                     details={
-                        "salience": entity.salience,
+                        "salience": salience,
                         "entity_salience": policy.entity_salience,
                         "idle_days": idle,
                         "entity_idle_days": policy.entity_idle_days,

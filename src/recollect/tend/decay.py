@@ -14,8 +14,11 @@ from recollect.tend.idle import entity_idle, idle_days, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
 
-LEAST = 0.01
-"""What moves by less is not written: it would be noticed by nobody and cost a row each."""
+LEAST = 0.05
+"""What moves by less is not written: it would be noticed by nobody and cost a row each, every day."""
+
+FIGURES = ("decay_rate", "decay_idle_hours", "inferred_decay_days", "access_boost", "recency_boost")
+"""What of the policy it is decided by."""
 
 
 def plan_decay(work: Workspace, mark: Mark) -> Iterator[Step]:
@@ -43,9 +46,10 @@ def _entities(work: Workspace) -> Iterator[Step]:
     for some, usage in used_together(work.store, work.store.find(Entity)):
         for entity in some:
             used = usage.get(entity.id)
-            value = entity_salience(entity, used, work.retention(entity.channel), now)
-            idle = entity_idle(entity, used, now)
-            yield from _moved(entity, "salience", entity.salience, entity.initial, value, idle, used)
+            policy = work.retention(entity.channel)
+            value = entity_salience(entity, used, policy, now)
+            if abs(value - entity.salience) >= LEAST:
+                yield _moved(entity, "salience", value, entity_idle(entity, used, now), used, policy)
 
 
 def _inferred(work: Workspace) -> Iterator[Step]:
@@ -57,9 +61,11 @@ def _inferred(work: Workspace) -> Iterator[Step]:
         said = _said(work, facts)
         for fact in facts:
             used, last = usage.get(fact.id), said.get(fact.id, fact.recorded_at)
-            value = fact_confidence(fact, last, used, work.retention(fact.channel), now)
-            idle = idle_days(now, last, fact.recorded_at, used and used.last_at)
-            yield from _moved(fact, "confidence", fact.confidence, fact.initial, value, idle, used)
+            policy = work.retention(fact.channel)
+            value = fact_confidence(fact, last, used, policy, now)
+            if abs(value - fact.confidence) >= LEAST:
+                idle = idle_days(now, last, fact.recorded_at, used and used.last_at)
+                yield _moved(fact, "confidence", value, idle, used, policy)
 
 
 def _said(work: Workspace, facts: list[Fact]) -> dict[str, datetime]:
@@ -70,23 +76,17 @@ def _said(work: Workspace, facts: list[Fact]) -> dict[str, datetime]:
 
 
 def _moved(
-    record: Entity | Fact,
-    field: str,
-    known: float,
-    initial: float | None,
-    value: float,
-    idle: float,
-    used: Usage | None,
-) -> Iterator[Step]:
-    if abs(value - known) < LEAST:
-        return
-    first = known if initial is None else initial
+    record: Entity | Fact, field: str, value: float, idle: float, used: Usage | None, policy: Retention
+) -> Step:
+    known: float = getattr(record, field)
+    first = known if record.initial is None else record.initial
     times = used.count if used else 0
     changed = replace(record, initial=first, **{field: value})
-    yield Step(
+    return Step(
         action="decay",
         record=record,
         why=f"idle for {idle:.1f} days, returned {times} times: {field} {known:.2f} -> {value:.2f}",
         changes=(Expect(record.kind, record.id, record), Put(changed)),
-        details={"from": known, "to": value, "initial": first, "idle_days": idle, "returned": times},
+        together=True,
+        details={name: getattr(policy, name) for name in FIGURES},
     )

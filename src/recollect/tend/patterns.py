@@ -23,7 +23,7 @@ NEAREST = 10
 
 def plan_patterns(work: Workspace, mark: Mark) -> Iterator[Step]:
     """The episodes whose outcome is to be counted."""
-    changed = [id for _, id in work.store.changed(("episode",), mark.seq)]
+    changed = [entry.id for entry in work.store.changed(("episode",), mark.seq)]
     for episode in work.store.get(Episode, changed):
         if is_telling(episode) and not _is_counted(work, episode):
             went = {True: "went well", False: "failed", None: "is open again"}[episode.success]

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from recollect.errors import QuotaExceeded
-from recollect.model.records import MEMORY_TYPES, AuditEntry, MemoryRecord, UserSettings
+from recollect.model.records import MEMORY_TYPES, MemoryRecord, UserSettings
 from recollect.model.retention import EVERYWHERE, Retention, faded
 from recollect.model.scope import GLOBAL
 from recollect.ports.store import Usage
@@ -28,7 +28,7 @@ log = logging.getLogger("recollect.tend")
 
 T = TypeVar("T")
 
-WARNING, NORMAL = "quota_warning", "quota_normal"
+WARNING = "quota_warning"
 ROOM = 0.01
 """The share of a quota that is made free at once, so that not every memory saved looks for the next one."""
 
@@ -157,30 +157,25 @@ def _make_room(work: Workspace, count: int) -> int:
 
 
 def _warnings(work: Workspace, found: Iterable[Level]) -> Iterator[Step]:
-    """Once when a quota is nearly used up, and once when it no longer is."""
-    last: dict[tuple[str, str], str] = {}
-    for entry in work.store.find(AuditEntry, {"operation": [WARNING, NORMAL]}):
-        last[entry.channel, entry.subject] = entry.operation
+    """Whenever it is looked at, which is once a day, as long as a quota is nearly used up."""
     for level in found:
-        high = level.is_high(work.retention(level.channel))
-        if high != (last.get((level.channel or GLOBAL, _subject(level))) == WARNING):
-            yield _told(work, level, WARNING if high else NORMAL)
+        if level.is_high(work.retention(level.channel)):
+            yield _told(work, level)
 
 
 def _subject(level: Level) -> str:
     return f"{level.what} of the {'channel' if level.channel else 'user'}"
 
 
-def _told(work: Workspace, level: Level, operation: str) -> Step:
+def _told(work: Workspace, level: Level) -> Step:
     record: UserSettings = user_settings(work)
 
     def tell(_: Callable[[], bool]) -> int:
-        if operation == WARNING:
-            log.warning("A quota is nearly used up: %s of %s %s", level.used, level.quota, level.what)
+        log.warning("A quota is nearly used up: %s of %s %s", level.used, level.quota, level.what)
         place = replace(work, scope=replace(work.scope, channel=level.channel or GLOBAL))
         details = {"used": level.used, "quota": level.quota}
-        if logged := place.log(operation, _subject(level), count=level.used, details=details):
+        if logged := place.log(WARNING, _subject(level), count=level.used, details=details):
             work.apply(*logged)
         return 1
 
-    return Step(action=operation, record=record, why=f"there are {level}", do=tell)
+    return Step(action=WARNING, record=record, why=f"there are {level}", do=tell)

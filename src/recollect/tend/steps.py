@@ -37,8 +37,18 @@ class Step:
     """Tells the reason, and nothing of the content."""
     changes: tuple[Change, ...] = ()
     do: Callable[[Hold], int] | None = None
+    together: bool = False
+    """Many such steps leave one entry in the audit, with how many they were and what they have in common."""
     details: Json = field(default_factory=dict[str, Any])
     """For the audit: the figures and settings that it was decided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """That a plan looked at no more than this: up to where of the feed it has come. What is behind that is
+    looked at in the next round."""
+
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Chore:
     only when anything has changed since. Without an interval it is looked at in every round."""
 
     name: str
-    plan: Callable[[Workspace, Mark], Iterator[Step]]
+    plan: Callable[[Workspace, Mark], Iterator[Step | Reached]]
     every: Callable[[Settings], timedelta] = lambda settings: timedelta(0)
     on_change: bool = False
 
@@ -61,6 +71,8 @@ class Tally:
     problem: RecollectError | None = None
     broken: bool = False
     """Whether the chore itself failed, not one of its steps."""
+    reached: int | None = None
+    """Up to where of the feed it has come, if not all the way."""
 
     def add(self, action: str, times: int = 1) -> None:
         self.done += times
@@ -68,12 +80,14 @@ class Tally:
 
 
 def carry_out(
-    work: Workspace, steps: Iterable[Step], hold: Hold, told: Callable[[int], None], tally: Tally
+    work: Workspace, steps: Iterable[Step | Reached], hold: Hold, told: Callable[[int], None], tally: Tally
 ) -> None:
     """Do the steps, many in a transaction, as long as the user is ours; the tally counts them. What it has
     counted stays so whatever happens next."""
     waiting = iter(steps)
-    while (some := list(islice(waiting, TOGETHER))) and hold():
+    while (found := list(islice(waiting, TOGETHER))) and hold():
+        tally.reached = next((one.seq for one in found if isinstance(one, Reached)), tally.reached)
+        some = [one for one in found if isinstance(one, Step)]
         for step in some:
             if step.do is not None:
                 _try(tally, step.action, lambda s=step: s.do(hold) if s.do else 0)
@@ -121,7 +135,22 @@ def _try(tally: Tally, action: str, do: Callable[[], int]) -> None:
 
 def _apply(work: Workspace, steps: list[Step]) -> None:
     changes = _grouped([change for step in steps for change in step.changes])
-    work.apply(*changes, *(entry for step in steps for entry in _logged(work, step)))
+    alone = [entry for step in steps if not step.together for entry in _logged(work, step)]
+    work.apply(*changes, *alone, *_logged_together(work, [step for step in steps if step.together]))
+
+
+def _logged_together(work: Workspace, steps: list[Step]) -> list[Change]:
+    """One entry for all steps of an action and a kind: what is done to thousands of records day by day would
+    fill the audit."""
+    alike: dict[tuple[str, str], list[Step]] = {}
+    for step in steps:
+        alike.setdefault((step.action, step.record.kind), []).append(step)
+    logged: list[Change] = []
+    for (action, kind), some in alike.items():
+        first, *others = (step.details for step in some)
+        common = {k: v for k, v in first.items() if all(k in d and d[k] == v for d in others)}
+        logged += work.log(action, kind, count=len(some), kind=kind, details=common)
+    return logged
 
 
 def _grouped(changes: list[Change]) -> list[Change]:

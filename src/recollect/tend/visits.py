@@ -14,7 +14,7 @@ from recollect.model.changes import Held
 from recollect.model.scope import Scope
 from recollect.ports.tending import PARKED_AFTER, Mark, Visit
 from recollect.settings import Settings
-from recollect.tend.steps import Chore, Tally, carry_out
+from recollect.tend.steps import Chore, Step, Tally, carry_out
 from recollect.tend.tender import Hold, Outcome, Tender, holding, new_holder
 from recollect.workspace import Workspace
 
@@ -66,7 +66,8 @@ def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -
         marks = work.store.marks()
         for chore in _due_now(tender, work, chores, marks):
             for step in chore.plan(work, marks.get(chore.name, Mark())):
-                yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
+                if isinstance(step, Step):
+                    yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
 
 
 def _due(tender: Tender) -> list[str]:
@@ -138,8 +139,9 @@ def _look_after(
     outcomes: dict[str, Outcome],
 ) -> None:
     """Do what is due; how far that came is put into the marks."""
+    seq = work.store.seq()
     for chore in _due_now(tender, work, chores, marks):
-        mark, seq = marks.get(chore.name, Mark()), work.store.seq()
+        mark = marks.get(chore.name, Mark())
         started, before, tally = perf_counter(), outcomes[chore.name].done, Tally()
         try:
             steps = chore.plan(work, mark)
@@ -153,6 +155,8 @@ def _look_after(
         if not hold():  # what was not finished is not marked as if it were
             return
         marks[chore.name] = marked(chore, mark, tally, seq, tender)
+        if tally.done or tally.problem:  # before the next one reads: what comes after is new to it
+            seq = work.store.seq()
 
 
 def _told(tender: Tender, chore: str, before: int, done: int) -> None:
@@ -180,7 +184,9 @@ def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> 
     now = tender.clock.now()
     if tally.problem is None:
         left_behind = chore.on_change and mark.after is None
-        return Mark(seq, now, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
+        # One that has not come all the way is due again at once: as if it had not been here.
+        seq, at = (seq, now) if tally.reached is None else (min(seq, tally.reached), mark.at)
+        return Mark(seq, at, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
     problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
     if _found_by_rows(chore, tender.settings) and not tally.broken:
         return Mark(seq, now, None, failures, problem)

@@ -5,7 +5,7 @@ whole; a chore (`tend/chores.py`) is done for one user at a time, by whoever has
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, timedelta
 from time import perf_counter
@@ -66,9 +66,10 @@ def _run(tender: Tender, name: str, job: Job) -> Outcome:
     started = perf_counter()
     done, problem, ours = 0, None, True
     try:
-        with leased(tender, name) as hold:
-            if ours := hold():
-                done, problem = job(tender, hold)
+        if NEEDED.get(name, _always)(tender):
+            with leased(tender, name) as hold:
+                if ours := hold():
+                    done, problem = job(tender, hold)
     except RecollectError as error:
         problem = error
     if problem is not None:
@@ -104,6 +105,15 @@ def shorten_audit(tender: Tender, hold: Hold) -> Done:
     return tender.store.drop_audit(today - timedelta(days=tender.settings.audit_days)), None
 
 
+def _always(tender: Tender) -> bool:
+    return True
+
+
+NEEDED: dict[str, Callable[[Tender], bool]] = {
+    "text": lambda tender: not tender.store.text_is_current(),
+    "scrub": lambda tender: tender.store.needs_scrub(),
+}
+"""Where one look tells that there is nothing to do, nobody takes a lease: that is two writes a round."""
 BEFORE: dict[str, Job] = {"text": refresh_text, "embed": tend_vectors, "drop": drop_vectors}
 AFTER: dict[str, Job] = {"scrub": scrub, "maintain": maintain, "audit": shorten_audit}
 NAMES = (*BEFORE, *(chore.name for chore in CHORES), *AFTER)

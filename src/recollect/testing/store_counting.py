@@ -139,8 +139,13 @@ class CountingContract(StoreSuite):
             fed = [(e.kind, e.id) for e in alice.feed(since) if not e.deleted]
             for kinds in (["fact"], ["turn", "entity"], ["fact", "turn", "entity"], []):
                 expected = [(kind, id) for kind, id in fed if kind in kinds]
-                assert sorted(alice.changed(kinds, since)) == sorted(expected)
-        assert alice.changed(["fact"], before) == [("fact", "f"), ("fact", "g")]
+                assert sorted((e.kind, e.id) for e in alice.changed(kinds, since)) == sorted(expected)
+        found = alice.changed(["fact"], before)
+        assert [(entry.kind, entry.id) for entry in found] == [("fact", "f"), ("fact", "g")]
+        first = [entry for entry in found if entry.seq == found[0].seq]
+        assert alice.changed(["fact"], before, 1) == first, "whole steps"
+        assert alice.changed(["fact"], before, 2) == found
+        assert alice.changed(["fact"], found[-1].seq, 1) == []
 
     def test_a_filled_in_vector_is_a_change_of_its_chunk_only(
         self, embedded: Store, alice: UserStore

@@ -1,7 +1,7 @@
 """The audit in a SQL store: noting what was read, and taking out what was forgotten."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -20,6 +20,8 @@ _EMPTY = (
     own_update(_AUDIT).where(_AUDIT.c.payload.is_not(None)).values(payload=None, seq=bindparam("new_seq"))
 )
 _DETAILS = own_select(_AUDIT, _AUDIT.c.id, _AUDIT.c.details).where(_AUDIT.c.details != "{}")
+_NAMING = _DETAILS.where(_AUDIT.c.details.like(bindparam("sought"), escape="\\"))
+MOST_SOUGHT = 20
 _ERASED = own_select(schema.deletions, schema.deletions.c.seq).where(
     schema.deletions.c.seq > bindparam("since")
 )
@@ -37,19 +39,35 @@ _UNNAME = {
 
 def empty_payloads(rows: UserRows, seq: int) -> None:
     """What was asked and answered may repeat what is erased."""
-    rows.run(_EMPTY, new_seq=seq)
+    rows.change(_EMPTY, new_seq=seq)
 
 
 def unname(rows: UserRows, seq: int, field: str, names: Sequence[str]) -> None:
     """Leave the entries, without these names."""
     rows.update_in(_UNNAME[field], _AUDIT.c[field], names, new_seq=seq)
     gone = {*names}
-    for row in rows.all(_DETAILS):
+    for row in _telling_of(rows, names):
         known = json.loads(decode_text(row["details"]))
         left = _without(known, gone)
         if left != known:
             entry = rows.update(_AUDIT).where(_AUDIT.c.id == row["id"])
             rows.run(entry.values(**encode_fields(AuditEntry, {"details": left}), seq=seq))
+
+
+def _telling_of(rows: UserRows, names: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Entries whose details may have one of the names: of a few names only those with their letters."""
+    if rows.seal is not None or len(names) > MOST_SOUGHT:
+        return rows.all(_DETAILS)
+    sought = [json.dumps(name)[1:-1] for name in names]
+    found = [row for text in sought for row in rows.all(_NAMING, sought=f"%{_literal(text)}%")]
+    return [*{row["id"]: row for row in found}.values()]
+
+
+def _literal(text: str) -> str:
+    """As it is found by LIKE."""
+    for special in ("\\", "%", "_"):
+        text = text.replace(special, f"\\{special}")
+    return text
 
 
 def _without(value: Any, names: set[str]) -> Any:

@@ -22,6 +22,9 @@ from recollect.stores.sql.columns import Columns
 from recollect.stores.sql.rows import UserRows, own_select
 from recollect.text.bm25 import Postings, scores
 
+FEW = 4
+"""Which part of the chunks is so small that it is worth the while to copy it out."""
+
 Occurrences = Callable[[UserRows, int, Sequence[str]], Iterable[NDArray[np.int64]]]
 """From the text index, for each term: the documents of the user with this number that have it, ascending,
 once for each time it occurs."""
@@ -42,7 +45,7 @@ class Snapshot:
         columns = self.columns
         allowed = columns.allowed(search.filter)
         chosen = np.empty(0, np.int64)
-        similarity = self._similarities(search)
+        similarity = self._similarities(search, allowed)
         if similarity is not None:
             near = np.where(allowed & columns.has_vector, similarity, -np.inf)
             best = _best(near, search.limit)
@@ -70,11 +73,17 @@ class Snapshot:
         )
         return [*map(Candidate._make, rows)]
 
-    def _similarities(self, search: Search) -> NDArray[np.float32] | None:
+    def _similarities(self, search: Search, allowed: NDArray[np.bool_]) -> NDArray[np.float32] | None:
+        """Of those that are allowed; where that is a small part, the others are not compared."""
         query = search.vector_in(self.space)
         if query is None or self.space is None:
             return None
-        return self.space.similarity(self.columns.vectors @ query)
+        places = np.flatnonzero(allowed)
+        if len(places) * FEW > len(allowed):
+            return self.space.similarity(self.columns.vectors @ query)
+        near = np.full(len(allowed), -np.inf, np.float32)
+        near[places] = self.space.similarity(self.columns.vectors[places] @ query)
+        return near
 
 
 def _best(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
@@ -123,7 +132,7 @@ class Searcher:
 
     def snapshot(self, rows: UserRows, search: Search) -> Snapshot | None:
         """The user's chunks as of this transaction; None for a user with nothing stored."""
-        found = rows.run_prepared(_STATE).mappings().all()  # nothing in it is sealed
+        found = rows.all(_STATE)
         if not found:
             self._drop(rows.user)
             return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
@@ -15,7 +15,7 @@ from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_json, encode_vectors
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.rows import UserRows, own_revision, own_select, own_update
 from recollect.text.analyse import terms
 
 COPIED = (
@@ -38,6 +38,17 @@ DERIVED_FROM = ("pinned", "expires_at", "salience", "tense", "details")
 Columns = Mapping[str, list[Any]]
 
 _SPACES = str(select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions))
+
+
+# By the turns, which are found by their conversation: chunks have no index for that.
+_ITS_TURNS = own_select(schema.turns, schema.turns.c.id).where(
+    schema.turns.c.conversation == bindparam("which")
+)
+_ARCHIVE = (
+    own_update(schema.chunks)
+    .where(schema.chunks.c.owner.in_(_ITS_TURNS), schema.chunks.c.weight != bindparam("counts"))
+    .values(weight=bindparam("counts"), seq=bindparam("new_seq"))
+)
 
 
 class Indexer:
@@ -115,17 +126,15 @@ class Indexer:
         changed = {name: row[name] for name in COPIED if name in row}
         if changed:
             self.flush()
-            table = schema.chunks
-            self._rows.run(
-                self._rows.update(table).where(table.c.owner == owner).values(**changed, seq=self._seq)
-            )
+            given = {f"new_{name}": value for name, value in changed.items()}
+            revision = own_revision(schema.chunks, schema.chunks.c.owner, (*changed, "seq"))
+            self._rows.change(revision, which=owner, new_seq=self._seq, **given)
 
     def archive(self, conversation: str, archived: bool) -> None:
         """Have the turns of a conversation count less, or as before."""
         self.flush()
-        table, counts = schema.chunks, weight(None, None, archived)
-        others = (table.c.conversation == conversation) & (table.c.weight != counts)
-        self._rows.run(self._rows.update(table).where(others).values(weight=counts, seq=self._seq))
+        counts = weight(None, None, archived)
+        self._rows.change(_ARCHIVE, which=conversation, counts=counts, new_seq=self._seq)
 
     def note_gone(self, kind: str, ids: Sequence[str]) -> None:
         new = [id for id in ids if (kind, id) not in self._gone]

@@ -1,15 +1,16 @@
 """Rows to records, and the conditions to find them by."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
-from recollect.model.search import AtMost
+from recollect.model.search import AtLeast, AtMost
 from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
@@ -50,19 +51,26 @@ def shaped(
     of a list of values. A statement that is built once costs a third of one that is built anew."""
     table = schema.RECORD_TABLES[kind.kind]
     given: Mapping[str, Any] = {} if where is None else where
-    most = {name: value.value for name, value in given.items() if isinstance(value, AtMost)}
-    equal = {name: value for name, value in given.items() if name not in most}
-    values = {**rows.closed(table, encode_fields(kind, equal)), **encode_fields(kind, most)}
-    shape = tuple(_way(name, value, name in most) for name, value in values.items())
-    return shape, {f"given_{name}": values[name] for name, how, _ in shape if how != "is"}
+    bounds = {name: value for name, value in given.items() if isinstance(value, AtMost | AtLeast)}
+    equal = {name: value for name, value in given.items() if name not in bounds}
+    limits = encode_fields(kind, {name: bound.value for name, bound in bounds.items()})
+    values = {**rows.closed(table, encode_fields(kind, equal)), **limits}
+    shape = tuple(_way(name, value, bounds.get(name), rows.server) for name, value in values.items())
+    return shape, {f"given_{name}": _given(how, values[name]) for name, how, _ in shape if how != "is"}
 
 
-def _way(name: str, value: Any, at_most: bool) -> tuple[str, str, Any]:
-    if at_most:
-        return name, "most", None
+def _given(how: str, value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if how == "listed" else value
+
+
+def _way(name: str, value: Any, bound: AtMost | AtLeast | None, server: bool) -> tuple[str, str, Any]:
+    if bound is not None:
+        return name, "most" if isinstance(bound, AtMost) else "least", None
     if isinstance(value, list):
         values = cast(list[Any], value)
-        return (name, "is", tuple(values)) if None in values or not values else (name, "among", None)
+        if None in values or not values:
+            return name, "is", tuple(values)
+        return name, "among" if server else "listed", None
     return (name, "is", value) if value is None or isinstance(value, bool) else (name, "same", None)
 
 
@@ -77,6 +85,11 @@ def _met(column: ColumnElement[Any], name: str, how: str, value: Any) -> ColumnE
     match how:
         case "most":
             return column <= bindparam(name, type_=column.type)
+        case "least":
+            return column >= bindparam(name, type_=column.type)
+        case "listed":
+            listed = func.json_each(bindparam(name, type_=Text)).table_valued("value")
+            return column.in_(select(listed.c.value))
         case "among":
             return column.in_(bindparam(name, type_=column.type, expanding=True))
         case "same":
@@ -85,6 +98,7 @@ def _met(column: ColumnElement[Any], name: str, how: str, value: Any) -> ColumnE
             return _matches(column, list(cast(tuple[Any, ...], value)) if isinstance(value, tuple) else value)
 
 
+_HOW_MANY = func.count()
 Key = tuple[ColumnElement[Any], ColumnElement[Any]]
 
 
@@ -103,6 +117,12 @@ def page_of(kind: type[Record], shape: Shape, order: str, descending: bool) -> S
     found = of_kind(own_select(table), kind).where(*meeting(kind, shape))
     by = ordered((table.c[order], table.c.id), descending)
     return found.order_by(*by).limit(bindparam(PAGE_SIZE, type_=Integer))
+
+
+@lru_cache(maxsize=512)
+def count_of(kind: type[Record], shape: Shape) -> Select[Any]:
+    """How many have this shape."""
+    return of_kind(own_select(schema.RECORD_TABLES[kind.kind], _HOW_MANY), kind).where(*meeting(kind, shape))
 
 
 def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[bool]:
@@ -148,6 +168,17 @@ def linking(rows: UserRows, link: str, targets: Sequence[str]) -> dict[str, tupl
 def may_be_mined(now: datetime) -> ColumnElement[bool]:
     after = schema.conversations.c.mining_after
     return or_(after.is_(None), after <= encode_time(now))
+
+
+_NOW = bindparam("now", type_=schema.conversations.c.mining_after.type)
+_TALKS = schema.conversations.c
+UNMINED = own_select(schema.conversations).where(schema.unmined).order_by(_TALKS.last_at, _TALKS.id)
+MINABLE = UNMINED.where(or_(_TALKS.mining_after.is_(None), _TALKS.mining_after <= _NOW))
+UNCONCLUDED = (
+    own_select(schema.conversations)
+    .where(schema.unconcluded, or_(_TALKS.ended_at.is_not(None), _TALKS.last_at <= bindparam("quiet")))
+    .order_by(_TALKS.last_at, _TALKS.id)
+)
 
 
 _PLACES = own_select(

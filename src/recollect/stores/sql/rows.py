@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 
 from recollect.stores.sql.codec import encode_text
+from recollect.stores.sql.kept import insert_directly, kept
 from recollect.stores.sql.sealing import Seal, sealed_places
 
 IN_LIMIT = 500
@@ -58,6 +59,13 @@ def own_select(table: Table, *columns: ColumnElement[Any]) -> Select[Any]:
 @cache
 def own_update(table: Table) -> Update:
     return update(table).where(_of_user(table))
+
+
+@lru_cache(maxsize=256)
+def own_revision(table: Table, key: ColumnElement[Any], names: tuple[str, ...]) -> Update:
+    """Sets some columns (`new_` and their names) where another has one value (`which`)."""
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
+    return own_update(table).where(key == bindparam("which")).values(values)
 
 
 @cache
@@ -90,14 +98,6 @@ def _among(statement: Any, column: ColumnElement[Any], server: bool) -> Any:
     return statement.where(column.in_(select(listed.c.value)))
 
 
-@lru_cache(maxsize=64)
-def _prepared(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
-    """The statement as text, and its parameters, in order: filling them in costs SQLAlchemy more than
-    running it costs the database."""
-    compiled = statement.compile(dialect=dialect)
-    return str(compiled), tuple(compiled.positiontup or compiled.params)
-
-
 @lru_cache(maxsize=256)
 def _having(statement: Any, column: ColumnElement[Any]) -> Any:
     return statement.where(column == bindparam(_VALUES))
@@ -126,15 +126,6 @@ class UserRows:
     def run(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
         return self.connection.execute(statement, {_USER: self.user, **parameters})
 
-    def run_prepared(self, statement: Executable, **parameters: Any) -> CursorResult[Any]:
-        """Run a statement that is built once, has only parameters for values, and reads no Booleans."""
-        text, names = _prepared(statement, self.connection.dialect)
-        given = {_USER: self.user, **parameters}
-        chosen: Any = {name: given[name] for name in names}
-        if self.connection.dialect.positional:
-            chosen = tuple(chosen.values())
-        return self.connection.exec_driver_sql(text, chosen)
-
     def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows that have the same columns."""
         if rows:
@@ -152,17 +143,32 @@ class UserRows:
     def _insert(self, table: Table, count: int, columns: Mapping[str, list[Any]], end: str = "") -> None:
         statement, parameters = _insertion(table, self.connection.dialect, self.seal is not None)
         own = {**self.closed(table, columns), "user_id": [self.user] * count}
-        self.connection.exec_driver_sql(statement + end, parameters(own[column.name] for column in table.c))
+        given = parameters(own[column.name] for column in table.c)
+        if self.server:
+            self.connection.exec_driver_sql(statement + end, given)
+        else:
+            insert_directly(self.connection, statement + end, given)
 
     def closed(self, table: Table, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Values of a table's columns as they are stored."""
         return values if self.seal is None else self.seal.closed(self.user, table, values)
 
-    def all(self, statement: Select[Any], **parameters: Any) -> list[Mapping[str, Any]]:
-        found = cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
+    def all(self, statement: Executable, **parameters: Any) -> list[Mapping[str, Any]]:
+        found = self._found(statement, parameters)
         if self.seal is None or not found or not (places := sealed_places(statement)):
             return found
         return [self.seal.opened(self.user, places, row) for row in found]
+
+    def _found(self, statement: Executable, parameters: dict[str, Any]) -> list[Mapping[str, Any]]:
+        if not self.server and (known := kept(statement)).is_ready(self.connection.dialect):
+            return [*known.all(self.connection, {_USER: self.user, **parameters})]
+        return cast(list[Mapping[str, Any]], self.run(statement, **parameters).mappings().all())
+
+    def change(self, statement: Executable, **parameters: Any) -> int:
+        """Run a statement that is built once; how many rows it changed."""
+        if not self.server and (known := kept(statement)).is_ready(self.connection.dialect):
+            return known.run(self.connection, {_USER: self.user, **parameters}).rowcount
+        return self.run(statement, **parameters).rowcount
 
     def all_in(
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
@@ -171,25 +177,25 @@ class UserRows:
         if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
             ((value,),) = groups(values)
             return self.all(_having(statement, column), **{_VALUES: value}, **parameters)
-        chosen = _among(statement, column, self._server)
+        chosen = _among(statement, column, self.server)
         return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
 
     def update_in(
         self, statement: Update, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> int:
         """Run an update that is built once where the column has one of many values."""
-        chosen = _among(statement, column, self._server)
-        return sum(self.run(chosen, **group, **parameters).rowcount for group in self._lists(values))
+        chosen = _among(statement, column, self.server)
+        return sum(self.change(chosen, **group, **parameters) for group in self._lists(values))
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
-        chosen = _among(own_delete(table), column, self._server)
-        return sum(self.run(chosen, **group).rowcount for group in self._lists(values))
+        chosen = _among(own_delete(table), column, self.server)
+        return sum(self.change(chosen, **group) for group in self._lists(values))
 
     @property
-    def _server(self) -> bool:
+    def server(self) -> bool:
         return self.connection.dialect.name == "postgresql"
 
     def _lists(self, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
         """The values as the parameter of `_among`, many at a time."""
         for group in groups(values):
-            yield {_VALUES: list(group) if self._server else json.dumps(group, ensure_ascii=False)}
+            yield {_VALUES: list(group) if self.server else json.dumps(group, ensure_ascii=False)}

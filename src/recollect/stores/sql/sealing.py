@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Column, Select, Table
+from sqlalchemy import Column, Table
 
 from recollect.errors import SettingsError, StoreCorrupt
 from recollect.stores.sql.codec import StoredVector
@@ -98,8 +98,8 @@ class Seal:
         return opened
 
 
-def sealed_places(statement: Select[Any]) -> dict[str, str]:
+def sealed_places(statement: Any) -> dict[str, str]:
     """The columns of a statement that are sealed, with the place each is sealed for."""
-    columns = [column for column in statement.selected_columns if isinstance(column, Column)]
+    columns: list[Any] = [column for column in statement.exported_columns if isinstance(column, Column)]
     tables = {column.name: str(getattr(column.table, "name", "")) for column in columns}
     return {name: f"{table}.{name}" for name, table in tables.items() if name in SEALED.get(table, ())}

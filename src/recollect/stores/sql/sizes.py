@@ -68,7 +68,7 @@ class Sizes:
 
     def _grown(self, channel: str, more: Mapping[str, int]) -> Mapping[str, int]:
         given = {"which": channel, "more_turns": more["turns"], "more_memories": more["memories"]}
-        for row in self._rows.run_prepared(_ADD, **given).mappings():
+        for row in self._rows.all(_ADD, **given):
             if channel != ALL and not row["turns"] and not row["memories"]:  # its name may tell something
                 self._rows.delete_in(schema.sizes, schema.sizes.c.channel, [channel])
             return {"turns": row["turns"], "memories": row["memories"]}

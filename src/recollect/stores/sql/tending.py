@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select, union
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, false, or_, select, union
 
 from recollect.model.changes import Pool
 from recollect.model.records import Conversation
-from recollect.ports.store import Usage
+from recollect.ports.store import FeedEntry, Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
-from recollect.stores.sql.reading import may_be_mined, records
-from recollect.stores.sql.rows import UserRows
+from recollect.stores.sql.reading import UNCONCLUDED, may_be_mined, records
+from recollect.stores.sql.rows import UserRows, own_select, own_update
 from recollect.stores.sql.sizes import sizes
 
 # What is set for a time further ahead than these was set by a clock that was wrong. Clocks of several workers
@@ -62,6 +63,38 @@ def _is_over(quiet_since: datetime) -> ColumnElement[bool]:
     return or_(talks.c.ended_at.is_not(None), talks.c.last_at <= encode_time(quiet_since))
 
 
+_HOLD = own_update(schema.visits).values(holder=bindparam("new_holder"), until=bindparam("new_until"))
+_SETTLE = (
+    own_update(schema.visits)
+    .where(schema.visits.c.holder == bindparam("ours"))
+    .values(
+        holder=None,
+        until=None,
+        seq=bindparam("new_seq"),
+        due_at=bindparam("new_due"),
+        soon_at=bindparam("new_soon"),
+    )
+)
+
+
+_EVER = 2**62
+
+
+@lru_cache(maxsize=64)
+def _changed(kinds: tuple[str, ...]) -> tuple[Select[Any], Select[Any]]:
+    """What of these kinds changed after one place of the feed and up to another; and where the last of so
+    many is."""
+    table = schema.chunks
+    of_kinds = or_(false(), *(table.c.kind == kind for kind in kinds))
+    after = table.c.seq > bindparam("since")
+    wanted = own_select(table, table.c.seq, table.c.kind, table.c.owner).where(after, of_kinds)
+    last = own_select(table, table.c.seq).where(after, of_kinds).order_by(table.c.seq)
+    return (
+        wanted.where(table.c.seq <= bindparam("upto")).order_by(table.c.seq, table.c.doc),
+        last.limit(1).offset(bindparam("skipped")),
+    )
+
+
 def pool_usage(rows: UserRows, change: Pool) -> None:
     """What was counted of some, added to what was counted of another."""
     table = schema.usage
@@ -89,22 +122,20 @@ class TendedUser:
         return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
 
     @only_reads
-    def changed(self, kinds: Sequence[str], since: int) -> list[tuple[str, str]]:
-        table = schema.chunks
+    def changed(self, kinds: Sequence[str], since: int, most: int | None = None) -> list[FeedEntry]:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            wanted = rows.select(table, table.c.kind, table.c.owner)
-            wanted = wanted.where(table.c.seq > since, table.c.kind.in_([*kinds]))
-            found = rows.all(wanted.order_by(table.c.seq, table.c.doc))
-        return list(dict.fromkeys((row["kind"], row["owner"]) for row in found))
+            wanted, last = _changed(tuple(kinds))
+            ends = [] if most is None else rows.all(last, since=since, skipped=most - 1)
+            found = rows.all(wanted, since=since, upto=ends[0]["seq"] if ends else _EVER)
+        entries = [FeedEntry(row["seq"], row["kind"], row["owner"], False) for row in found]
+        return [*{(entry.kind, entry.id): entry for entry in entries}.values()]
 
     @only_reads
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
-        table = schema.conversations
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            waiting = rows.select(table).where(schema.unconcluded, _is_over(quiet_since))
-            return records(rows, Conversation, rows.all(waiting.order_by(table.c.last_at, table.c.id)))
+            return records(rows, Conversation, rows.all(UNCONCLUDED, quiet=encode_time(quiet_since)))
 
     @only_reads
     def sizes(self) -> dict[str, Size]:
@@ -131,18 +162,16 @@ class TendedUser:
                 return True
             if found[0]["holder"] not in (None, holder) and is_held(found[0]["until"], now):
                 return False
-            rows.run(rows.update(table).values(holder=holder, until=end))
+            rows.change(_HOLD, new_holder=holder, new_until=end)
             return True
 
         return self._backend.write(work, self._user)
 
     def settle(self, holder: str, marks: Mapping[str, Mark], visit: Visit) -> None:
         def work(connection: Connection) -> None:
-            rows, table = UserRows(connection, self._user), schema.visits
-            times = {"due_at": encode_time(visit.due), "soon_at": encode_time(visit.soon)}
-            free = {"holder": None, "until": None, "seq": visit.seq, **times}
-            ours = rows.update(table).where(table.c.holder == holder).values(**free)
-            if not rows.run(ours).rowcount:
+            rows = UserRows(connection, self._user)
+            due, soon = encode_time(visit.due), encode_time(visit.soon)
+            if not rows.change(_SETTLE, ours=holder, new_seq=visit.seq, new_due=due, new_soon=soon):
                 return
             rows.delete_in(schema.marks, schema.marks.c.chore, list(marks))
             rows.insert(schema.marks, [_row(chore, mark) for chore, mark in marks.items()])

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, select
 from sqlalchemy.exc import IntegrityError
 
 from recollect.errors import Conflict, Invalid, NotFound
@@ -27,11 +27,12 @@ from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
 from recollect.stores.sql.parking import fail
 from recollect.stores.sql.reading import (
+    MINABLE,
     PAGE_SIZE,
+    UNMINED,
     beyond,
+    count_of,
     linking,
-    may_be_mined,
-    meeting,
     of_kind,
     page_of,
     records,
@@ -196,12 +197,11 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
-        table = schema.conversations
+        given, waiting = ({}, UNMINED) if now is None else ({"now": encode_time(now)}, MINABLE)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            waiting = rows.select(table).where(schema.unmined, *(() if now is None else (may_be_mined(now),)))
-            waiting = waiting.order_by(table.c.last_at, table.c.id)
-            return records(rows, Conversation, rows.all(waiting.limit(limit)))
+            found = rows.all(waiting if limit is None else waiting.limit(limit), **given)
+            return records(rows, Conversation, found)
 
     def spend(self, spent: Sequence[Spent]) -> None:
         self._backend.write(lambda c: spend(self._backend, UserRows(c, self._user), spent), self._user)
@@ -370,11 +370,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         return self._backend.write(work, self._user)
 
 
-_HOW_MANY = func.count()  # one, so that statements with it are known again
-
-
 def _count(rows: UserRows, kind: type[Record], where: Mapping[str, Any] | None = None) -> int:
-    table = schema.RECORD_TABLES[kind.kind]
     shape, given = shaped(rows, kind, where)
-    statement = of_kind(rows.select(table, _HOW_MANY), kind).where(*meeting(kind, shape))
-    return rows.run(statement, **given).scalar_one()
+    ((count,),) = (row.values() for row in rows.all(count_of(kind, shape), **given))
+    return count

@@ -46,7 +46,7 @@ from recollect.stores.sql.codec import (
 from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
-from recollect.stores.sql.rows import UserRows, own_update
+from recollect.stores.sql.rows import UserRows, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
 from recollect.stores.sql.tending import pool_usage
 
@@ -109,7 +109,7 @@ def apply(
     writer.log([change for change in changes if isinstance(change, Log)])
     writer.indexer.flush()
     writer.sizes.settle(limits)
-    rows.run_prepared(
+    rows.change(
         _SETTLE,
         new_seq=seq,
         new_next_doc=writer.indexer.next_doc,
@@ -235,7 +235,7 @@ class _Writer:
             if conversation.id in known:
                 row = {**self._rows.closed(schema.conversations, to_row(conversation)), "seq": self._seq}
                 changed = {f"new_{name}": row[name] for name in _CHANGING}
-                self._rows.run_prepared(_SAVE, which=row["id"], **changed)
+                self._rows.change(_SAVE, which=row["id"], **changed)
 
     def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
         """The conversations as far as they exist."""
@@ -293,7 +293,7 @@ class _Writer:
                 self.indexer.revise(put.record.id, {**row, **derived(row)})
             if isinstance(put.record, Conversation) and (put.record.archived_at or put.record.id in known):
                 self.indexer.archive(put.record.id, put.record.archived_at is not None)
-            self._link(put)
+        self._link(puts)
 
     def revise(self, change: Revise) -> None:
         kind = BY_KIND[change.kind]
@@ -309,7 +309,8 @@ class _Writer:
         if "channel" in values:
             self.sizes.remove(table, [change.id])
             self.sizes.add(table, [values["channel"]])
-        self._rows.run(self._rows.update(table).where(table.c.id == change.id).values(new))
+        given = {f"new_{name}": value for name, value in new.items()}
+        self._rows.change(own_revision(table, table.c.id, tuple(new)), which=change.id, **given)
         if change.kind in SEARCHABLE:
             self.indexer.revise(change.id, values | self._derived(table, change.id, values))
         if kind is Conversation and "archived_at" in values:
@@ -344,7 +345,7 @@ class _Writer:
 
     def renew(self, ids: Sequence[str]) -> None:
         for id in ids:
-            self._rows.run(_RENEW, which=id)
+            self._rows.change(_RENEW, which=id)
 
     def log(self, logs: Sequence[Log]) -> None:
         entries = [
@@ -374,9 +375,10 @@ class _Writer:
         self.sizes.add(table, columns.get("channel", ()))
         return columns
 
-    def _link(self, put: Put) -> None:
+    def _link(self, puts: Sequence[Put]) -> None:
         rows = [
             {"owner": put.record.id, "name": name, "place": place, "target": check_id(target)}
+            for put in puts
             for name in link_fields(type(put.record))
             for place, target in enumerate(dict.fromkeys(getattr(put.record, name)))
         ]

@@ -292,6 +292,7 @@ def _engine(path: Path, driver: Driver) -> Engine:
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
         module=driver.module,
         connect_args={"timeout": BUSY_SECONDS},
+        pool_reset_on_return=None,
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=8,
         max_overflow=-1,

@@ -62,7 +62,7 @@ class GroupCommit:
         try:
             with self._connect() as connection:
                 try:
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    execute(connection, "BEGIN IMMEDIATE")
                     if len(batch) == 1:
                         batch[0].result = batch[0].work(connection)
                     else:
