@@ -71,6 +71,17 @@ def test_nothing_that_was_saved_goes_for_something_to_be_saved(derek: ScopedMemo
     assert len(facts(derek)) == 2
 
 
+def test_what_cannot_fit_makes_nothing_go(derek: ScopedMemory) -> None:
+    for city in ("Lyon", "Porto", "Turin", "Basel"):
+        derek.record("user", f"My friend {city}a lives in {city}.", conversation=city)
+    derek.mine()
+    mined = facts(derek)
+    derek.set_retention(memory_quota=len(mined) + 1)
+    with pytest.raises(QuotaExceeded, match="memory_quota"):
+        derek.remember_many([f"Saved {n}." for n in range(len(mined) + 2)])
+    assert facts(derek) == mined
+
+
 def test_a_warning_once_a_day_until_it_falls_below(
     memory: Memory, derek: ScopedMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:

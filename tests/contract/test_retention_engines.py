@@ -214,6 +214,7 @@ def test_turns_go_after_so_many_days_with_what_rests_on_them(
     derek.set_retention(turn_days=30.0)
     say(derek, "I live in Lyon.", conversation="old")
     say(derek, "I have a dog.", conversation="kept")
+    call = derek.record_tool("weather", {"city": "Lyon"}, {"sky": "clear"})
     note = derek.remember("Derek is allergic to peanuts.")
     derek.mine()
     dog = next(f for f in derek.list("fact") if isinstance(f, Fact) and "dog" in f.content)
@@ -221,8 +222,10 @@ def test_turns_go_after_so_many_days_with_what_rests_on_them(
     pass_time(clock, 20 * DAY)
     say(derek, "Hello.", conversation="new")
     pass_time(clock, 10 * DAY)
-    assert [action for action, _, _ in tended(memory, derek)].count("erase") == 1
+    assert [action for action, _, _ in tended(memory, derek)].count("erase") == 2
     assert derek.conversation("old") == []
+    with pytest.raises(NotFound):
+        derek.get(call.id)
     assert [turn.content for turn in derek.conversation("kept")] == ["I have a dog."]
     assert len(derek.conversation("new")) == 1
     assert facts(derek) == sorted([dog.content, note.content])

@@ -5,7 +5,7 @@ from typing import Any
 
 from recollect import Episode, Memory, Procedure, ScopedMemory
 from recollect.model.records import Conversation, Summary
-from recollect.tend.steps import Step, Tally, carry_out
+from recollect.tend.steps import Reached, Step, Tally, carry_out
 from recollect.testing.store_samples import ManualClock
 from recollect.workspace import Workspace
 
@@ -48,7 +48,7 @@ def _raise(problem: str | None) -> bool:
     return False
 
 
-def carried_out(work: Workspace, steps: Iterable[Step]) -> Tally:
+def carried_out(work: Workspace, steps: Iterable[Step | Reached]) -> Tally:
     """What came of the steps, with nobody else in the way."""
     tally = Tally()
     carry_out(work, steps, lambda: True, lambda n: None, tally)

@@ -5,7 +5,16 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from recollect.model.changes import Expect, Revise
-from recollect.model.records import MEMORY_TYPES, Conversation, Entity, MemoryRecord, Relation, Role, Turn
+from recollect.model.records import (
+    MEMORY_TYPES,
+    Conversation,
+    Entity,
+    MemoryRecord,
+    Relation,
+    Role,
+    ToolInvocation,
+    Turn,
+)
 from recollect.model.retention import EVERYWHERE, Retention
 from recollect.model.search import AtLeast, AtMost
 from recollect.ports.store import Usage
@@ -23,6 +32,7 @@ def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
         yield from _unknown_entities(work, most)
     if days := [policy.turn_days for policy in policies if policy.turn_days]:
         yield from _old_turns(work, min(days))
+        yield from _old_calls(work, min(days))
         yield from _empty_conversations(work, min(days))
 
 
@@ -133,6 +143,17 @@ def _old_turns(work: Workspace, days: float) -> Iterator[Step]:
                 most = work.retention(turn.channel).turn_days
                 why = f"said on {turn.at:%Y-%m-%d}, and kept for {most:g} days"
                 yield Step(action="erase", record=turn, why=why, details={"turn_days": most})
+
+
+def _old_calls(work: Workspace, days: float) -> Iterator[Step]:
+    """Calls of tools that belong to no turn go when turns of their time do."""
+    now = work.clock.now()
+    old = {"at": AtMost(now - timedelta(days=days)), "turn": None}
+    for call in work.store.find(ToolInvocation, old):
+        own = work.retention(call.channel).turn_days
+        if own and now - call.at >= timedelta(days=own):
+            why = f"called on {call.at:%Y-%m-%d}, and kept for {own:g} days"
+            yield Step(action="erase", record=call, why=why, details={"turn_days": own})
 
 
 def _pinned(work: Workspace, turns: Sequence[str]) -> set[str]:

@@ -149,7 +149,10 @@ def _make_room(work: Workspace, count: int) -> int:
         too_many = level.used + count - level.quota
         if level.what == "memories" and too_many > 0:
             wanted = max(too_many, int(level.quota * ROOM))
-            gone |= {m.id: m for m in _least(work, level.channel, wanted, gone)}
+            least = _least(work, level.channel, wanted, gone)
+            if len(least) < too_many - len(gone):  # it would be refused all the same
+                return 0
+            gone |= {m.id: m for m in least}
     if gone:
         logged = work.log("evict", "memories", count=len(gone), details={"why": "a memory was to be saved"})
         erase_all(work, list(gone.values()), logged)

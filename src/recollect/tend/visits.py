@@ -140,8 +140,10 @@ def _look_after(
 ) -> None:
     """Do what is due; how far that came is put into the marks."""
     seq = work.store.seq()
-    for chore in _due_now(tender, work, chores, marks):
+    for chore in chores:
         mark = marks.get(chore.name, Mark())
+        if not is_due(chore, mark, seq, tender.clock.now(), tender.settings):
+            continue
         started, before, tally = perf_counter(), outcomes[chore.name].done, Tally()
         try:
             steps = chore.plan(work, mark)
