@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
-    "policies": set(),
+    "policies": {"model"},
     "auditing": BASE,
     "measuring": BASE,
     "metering": BASE | {"measuring"},

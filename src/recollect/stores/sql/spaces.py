@@ -92,12 +92,15 @@ class SpaceKeeper:
 
         def work(connection: Connection) -> None:
             vectors, ids = schema.vectors, select(schema.spaces.c.id)
+            if connection.execute(select(space_id(space))).scalar() is not None:
+                return  # somebody else has just begun it
             filled = select(vectors.c.doc).where(~schema.empty, vectors.c.space.in_(ids)).limit(1)
             if connection.execute(filled).first() is None:
                 _retire(connection, list(connection.execute(ids).scalars()))
 
         self._backend.write_alone(work)
-        return self.active_space() is None and self.add_space(space)
+        active = self.active_space()
+        return self.add_space(space) if active is None else active.compares_with(space)
 
     def reset_space(self, space: Space) -> None:
         def work(connection: Connection) -> None:
