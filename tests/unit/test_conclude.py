@@ -319,3 +319,14 @@ def test_erased_while_it_is_concluded(memory: Memory, derek: ScopedMemory, clock
     derek.forget(turn.id)
     assert (episodes(derek), summaries(derek)) == ([], [])
     assert not conclude(work, before, "it has ended") or "staging." not in repr(summaries(derek))
+
+
+def test_tools_alone_are_an_answer(memory: Memory, derek: ScopedMemory, clock: ManualClock) -> None:
+    inside = memory.scope("derek", conversation="c")
+    inside.record("user", "Please deploy the shop.")
+    inside.record_tool("ci", {}, {"green": True})
+    inside.end(success=True)
+    tend(memory, clock)
+    (episode,) = episodes(derek)
+    assert (episode.tools, episode.success) == (("ci",), True)
+    assert [p.tools for p in procedures(derek)] == [("ci",)]

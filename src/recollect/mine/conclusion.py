@@ -64,7 +64,7 @@ def concluded(talk: Talk) -> Conclusion:
     for, worked on in several steps, and there is a sign of how it ended."""
     asked = [turn for turn in talk.turns if turn.role is Role.USER]
     done = [turn for turn in talk.turns if turn.role in (Role.ASSISTANT, Role.TOOL)]
-    if not asked or not done:
+    if not asked or not (done or talk.calls):
         return Conclusion()
     request = _request(asked)
     success = ending(asked, talk)
