@@ -36,7 +36,8 @@ from recollect.stores.sqlite.cipher import (
     errors,
     not_a_database,
 )
-from recollect.stores.sqlite.commit import GroupCommit, execute, roll_back
+from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.text import (
     add_text,
     clear_text,
@@ -92,6 +93,7 @@ class SqliteBackend:
             self._engine = _engine(path, self._driver)
             _migrate(self._engine)
         self._commits = GroupCommit(self._engine.connect)
+        self._readers = Readers(self._engine.connect)
         self._searcher = Searcher(cache_bytes, occurrences)
         self._closed = False
         watch(self)
@@ -100,12 +102,8 @@ class SqliteBackend:
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         self._check_open()
-        with translated(self._path), self._engine.connect() as connection:
-            execute(connection, "BEGIN")
-            try:
-                yield connection
-            finally:
-                roll_back(connection)
+        with translated(self._path), self._readers.reading() as connection:
+            yield connection
 
     def again(self, step: Callable[[], T]) -> T:
         return step()  # there is no connection to lose
@@ -192,11 +190,13 @@ class SqliteBackend:
 
     def close(self) -> None:
         self._closed = True
+        self._readers.clear()
         self._engine.dispose()
 
     def before_fork(self) -> None:
         # The child would write to a log that the parent deletes.
         self._commits.pause()
+        self._readers.clear()
         self._engine.dispose()
 
     def after_fork(self) -> None:
