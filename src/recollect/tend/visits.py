@@ -119,9 +119,10 @@ def _visit(tender: Tender, user: str, chores: Sequence[Chore], outcomes: dict[st
 def _is_wanted(tender: Tender, work: Workspace, chores: Sequence[Chore]) -> bool:
     """Whether there is anything to do: of those who are listed, many only wait for something."""
     marks = work.store.marks()
-    for chore in _due_now(tender, work, chores, marks):
-        if not _found_by_rows(chore, tender.settings):
-            return True
+    due = _due_now(tender, work, chores, marks)
+    if not all(_found_by_rows(chore, tender.settings) for chore in due):
+        return True
+    for chore in due:
         try:
             if next(chore.plan(work, marks.get(chore.name, Mark())), None) is not None:
                 return True
