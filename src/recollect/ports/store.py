@@ -298,10 +298,6 @@ class Store(Protocol):
         """Users with chunks that wait for a vector."""
         ...
 
-    def users_unmined(self, now: datetime) -> list[str]:
-        """Users with turns past what was mined, in conversations that may be mined by now."""
-        ...
-
     def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
         """Users to look after, whom nobody else is looking after: due by now, or with something that
         changed, turns to mine, or conversations to conclude in which nobody spoke since."""

@@ -18,6 +18,7 @@ from recollect.model.scope import GLOBAL
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark, Size
 from recollect.record.ledger import user_settings
+from recollect.record.sizes import filled
 from recollect.tend.cleanup import in_force
 from recollect.tend.erase import erase_all
 from recollect.tend.idle import idle_days, used_together, with_older
@@ -52,14 +53,15 @@ class Level:
 
 def levels(sizes: Mapping[str, Size], policy: Callable[[str], Retention]) -> list[Level]:
     """How far every quota that there is has been used up."""
-    found: list[Level] = []
-    for channel, size in sorted(sizes.items()):
-        own, prefix = policy(channel), "channel_" if channel != EVERYWHERE else ""
-        for what, name in (("turns", "turn"), ("memories", "memory")):
-            quota: int = getattr(own, f"{prefix}{name}_quota")
-            if quota:
-                found.append(Level(channel, what, getattr(size, what), quota))
-    return found
+    found = [
+        level
+        for channel, size in filled(sizes, policy).items()
+        for level in (
+            Level(channel, "turns", size.turns, size.turn_quota),
+            Level(channel, "memories", size.memories, size.memory_quota),
+        )
+    ]
+    return [level for level in found if level.quota]
 
 
 def worth(

@@ -17,7 +17,7 @@ from recollect.stores.sql import backlog, counting, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.parking import failed_mining, unpark
-from recollect.stores.sql.reading import may_be_mined, texts
+from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import wrong_sizes
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
@@ -47,12 +47,6 @@ class SqlStore(SpaceKeeper):
         page = select(name).order_by(name).limit(PAGE)
         with self._backend.read() as connection:
             return list(connection.execute(page.where(name > last)).scalars())
-
-    @only_reads
-    def users_unmined(self, now: datetime) -> list[str]:
-        users = select(schema.conversations.c.user_id).where(schema.unmined, may_be_mined(now)).distinct()
-        with self._backend.read() as connection:
-            return list(connection.execute(users).scalars())
 
     @only_reads
     def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
