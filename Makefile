@@ -33,7 +33,7 @@ $(BIN)/python:
 	exit 1
 
 $(READY): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[remote,llm,encryption,postgres,redis,bench,engines,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[server,remote,llm,encryption,postgres,redis,bench,engines,dev]'
 	@touch $@
 
 # Offline is no reason to stop: recall then goes by words, tests that need the model are skipped, and

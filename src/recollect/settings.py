@@ -16,7 +16,7 @@ PREFIX = "RECOLLECT_"
 
 MiB = 1024 * 1024
 
-SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis")
+SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis", "upstream_key")
 """Settings whose value is shown nowhere."""
 
 
@@ -190,6 +190,46 @@ class Settings:
     lease_seconds: float = 120.0
     """How long a background job may hold its work before another worker may take it."""
 
+    host: str = "127.0.0.1"
+    """Where `recollect serve` listens. Anywhere but on this machine itself, it needs keys."""
+    port: int = 7070
+    processes: int = 1
+    """How many server processes share the address (PostgreSQL)."""
+    server_threads: int = 16
+    """How many requests one server process works on at once; others wait."""
+    body_mb: int = 32
+    """The largest body of a request, in MiB; an import may have any size."""
+    request_seconds: float = 60.0
+    """How long a request may take to arrive, and memory to work on it."""
+    rate_limit: int = 1200
+    """How many requests a minute one key may make; 0: any."""
+    concurrency: int = 64
+    """How many requests of one key are worked on or wait at once."""
+    cors: str = ""
+    """The web pages that may call the server from a browser: their origins, separated by commas."""
+    jwt_issuer: str = ""
+    """Who signs tokens that are taken in place of keys (the `iss` of an OIDC provider); empty: nobody."""
+    jwt_audience: str = "recollect"
+    """For whom they must be made out."""
+    jwt_keys: str = ""
+    """Where the issuer's public keys are: the URL or the path of a JSON Web Key Set."""
+    jwt_user: str = "sub"
+    """The claim that names the user."""
+    answer_hours: float = 24.0
+    """For how long a write with an Idempotency-Key is not done again."""
+    upstream: str = "https://api.openai.com/v1"
+    """The base URL of the OpenAI-compatible API behind the gateway."""
+    upstream_key: str = ""
+    """Its API key; without one, and without keys of our own, the client's is passed on."""
+    upstream_timeout: float = 600.0
+    """Seconds the upstream may be silent."""
+    inject_seconds: float = 2.0
+    """How long the gateway waits for memory before it goes on without."""
+    response_days: float = 30.0
+    """For how long a response can be gone on from by its id; 0: as long as its turns are kept."""
+    log_format: str = "text"
+    """How the server logs: `text`, or `json`, an object a line. Never what anybody said."""
+
     def __repr__(self) -> str:
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
         shown |= {name: "set" for name in SECRET if shown[name]}
@@ -246,10 +286,22 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "embedder_dimensions": (1, 65_536),
     "embedder_timeout": (0.001, 3600),
     "model_timeout": (0.001, 3600),
+    "port": (0, 65_535),
+    "processes": (1, 256),
+    "server_threads": (1, 1000),
+    "body_mb": (1, 4096),
+    "request_seconds": (0.1, 86_400),
+    "rate_limit": (0, 10_000_000),
+    "concurrency": (1, 100_000),
+    "answer_hours": (0.01, 8760),
+    "upstream_timeout": (0.01, 86_400),
+    "inject_seconds": (0.01, 600),
+    "response_days": (0, 36_500),
     "tend_seconds": (0.01, 86_400),
     "lease_seconds": (1, 86_400),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
+    "log_format": ("text", "json"),
     "audit": ("off", "writes", "reads", "verbose"),
     "miner": ("auto", "rules", "model"),
     "compressor": ("auto", "rules"),

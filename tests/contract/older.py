@@ -22,7 +22,14 @@ from recollect.testing.store_samples import (
 
 _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
+TO_FOURTH = (
+    *(f"DROP TABLE {name}" for name in ("responses", "threads", "answers", "api_keys")),
+    "UPDATE alembic_version SET version_num = '0004'",
+)
+"""From the schema of revision 0005 back to that of 0004, with all that is stored."""
+
 TO_THIRD = (
+    *TO_FOURTH,
     "DROP INDEX ix_conversations_unconcluded",
     "DROP INDEX ix_memories_expiry",
     "ALTER TABLE conversations DROP COLUMN concluded_to",
@@ -33,7 +40,7 @@ TO_THIRD = (
     *(f"DROP TABLE {name}" for name in ("sizes", "visits", "marks", "jobs", "measures", "receipts")),
     "UPDATE alembic_version SET version_num = '0003'",
 )
-"""From the schema of revision 0004 back to that of 0003, with all that is stored."""
+"""And to that of 0003, before tending."""
 
 TO_SECOND = (
     *TO_THIRD,

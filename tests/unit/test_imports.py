@@ -16,12 +16,13 @@ ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
 KIT = BASE | {"settings", "limits", "workspace", "policies", "measuring"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
-EDGE = CORE | {"keys", "memory", "scoped", "wiring", "metrics", ROOT}
+EDGE = CORE | {"keys", "memory", "scoped", "wiring", "metrics", "wire", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "model": {"errors"},
     "text": {"errors", "model"},
     "ports": {"errors", "model", "text"},
+    "wire": {"errors", "model"},
     "settings": {"errors", "model"},
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
@@ -43,13 +44,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": CORE | {"scoped", "wiring", "resting", "metering", "auditing", "metrics"},
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
+    "client": BASE | {"record", "tend", "scoped", "limits", "asynchronous", "wire"},
     "agent": EDGE,
     "server": EDGE | {"agent"},
     "cli": EDGE | {"agent", "server", "bench"},
-    "bench": EDGE | {"agent"},
-    "testing": EDGE,
+    "bench": EDGE | {"agent", "server", "client"},
+    "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them
-    ROOT: {"errors", "model", "record", "tend", "scoped", "memory", "asynchronous"},
+    ROOT: {"errors", "model", "record", "tend", "scoped", "memory", "asynchronous", "client"},
     "__main__": {"cli"},
 }
 

@@ -282,6 +282,23 @@ class Summary(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Response(Record):
+    """What a model answered through the gateway, and to which input, so that a client can go on from its id.
+    Its id is the upstream's; `previous` is the response it goes on from, `sources` the turns recorded of it:
+    it goes with any of them."""
+
+    kind = "response"
+    conversation: str
+    at: datetime
+    previous: str | None = None
+    input: Any = None
+    body: Any = None
+    channel: str = GLOBAL
+    agent: str | None = None
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile(Record):
     """What is known of the user as a person. One a user, its id is always `profile`."""
 
@@ -371,6 +388,7 @@ RECORD_TYPES: tuple[type[Record], ...] = (
     Goal,
     ToolInvocation,
     Summary,
+    Response,
     Profile,
     UserSettings,
     Tombstone,

@@ -148,3 +148,48 @@ receipts = Table(
     text("counts"),
 )
 """That users were erased; not which."""
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("user_id", text_type(), primary_key=True),
+    Column("digest", text_type(), primary_key=True),
+    Column("conversation", text_type(), primary_key=True),
+    number("index"),
+    Index("ix_threads_conversation", "user_id", "conversation"),
+    sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
+)
+"""Which conversation a run of messages led to, and where it stood then: clients that send all of their
+messages each time are known by it. Holds keyed digests only."""
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("user_id", text_type(), primary_key=True),
+    Column("key", text_type(), primary_key=True),
+    text("digest"),
+    text("token"),
+    time("at"),
+    text("answer", null=True),
+    sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
+)
+"""Writes that are done once however often they are sent: what was sent, by a digest, and what came of it, by
+ids and numbers; holds no content."""
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", text_type(), primary_key=True),
+    text("digest"),
+    text("name"),
+    text("role"),
+    text("owner", null=True),
+    time("created_at"),
+    time("expires_at", null=True),
+    time("revoked_at", null=True),
+    time("used_at", null=True),
+    Index("ix_api_keys_digest", "digest", unique=True),
+)
+"""Who may use the server: digests of keys, for whom each is (`owner` is a user), until when."""

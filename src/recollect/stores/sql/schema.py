@@ -20,6 +20,8 @@ from sqlalchemy import (
 
 from recollect.ports.tending import PARKED_AFTER
 from recollect.stores.sql.operating import (
+    answers,
+    api_keys,
     deletions,
     erasures,
     jobs,
@@ -30,6 +32,7 @@ from recollect.stores.sql.operating import (
     receipts,
     sizes,
     spending,
+    threads,
     usage,
     visits,
 )
@@ -48,6 +51,8 @@ from recollect.stores.sql.tables import (
 
 __all__ = [
     "PARTITIONS",
+    "answers",
+    "api_keys",
     "deletions",
     "erasures",
     "jobs",
@@ -60,6 +65,7 @@ __all__ = [
     "sizes",
     "spending",
     "text_type",
+    "threads",
     "usage",
     "vector_type",
     "visits",
@@ -258,6 +264,19 @@ summaries = record_table(
     Index("ix_summaries_conversation", "user_id", "conversation"),
 )
 
+responses = record_table(
+    "responses",
+    text("conversation"),
+    time("at"),
+    text("previous", null=True),
+    text("input"),
+    text("body"),
+    text("channel"),
+    text("agent", null=True),
+    Index("ix_responses_conversation", "user_id", "conversation"),
+    Index("ix_responses_at", "user_id", "at"),
+)
+
 profiles = record_table("profiles", text("preferences"), text("expertise"), text("style"), time("updated_at"))
 user_settings = record_table("user_settings", text("values"), time("updated_at"))
 tombstones = record_table(
@@ -381,6 +400,7 @@ RECORD_TABLES: dict[str, Table] = {
     "goal": goals,
     "tool_invocation": tool_invocations,
     "summary": summaries,
+    "response": responses,
     "profile": profiles,
     "settings": user_settings,
     "tombstone": tombstones,

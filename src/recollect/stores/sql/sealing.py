@@ -27,6 +27,7 @@ SEALED: dict[str, tuple[str, ...]] = {
     "goals": ("description", "result", *_ALWAYS),
     "tool_invocations": ("input", "output", "error", *_ALWAYS),
     "summaries": ("query", "summary", "result", *_ALWAYS),
+    "responses": ("input", "body", *_ALWAYS),
     "profiles": ("preferences", "expertise", "style", *_ALWAYS),
     "user_settings": ("values", *_ALWAYS),
     "audit": ("payload", *_ALWAYS),

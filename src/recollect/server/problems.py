@@ -1,0 +1,83 @@
+"""Errors as answers: one shape (RFC 9457, application/problem+json), each with what to do about it."""
+
+import json
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from recollect import errors
+
+log = logging.getLogger("recollect.server")
+
+STATUS: dict[type[Exception], int] = {
+    errors.TooLarge: 413,
+    errors.Invalid: 422,
+    errors.NotFound: 404,
+    errors.QuotaExceeded: 507,
+    errors.Conflict: 409,
+    errors.StoreError: 503,
+    errors.EmbedderError: 503,
+    errors.ModelError: 502,
+    errors.SettingsError: 500,
+    errors.RecollectError: 500,
+}
+"""The first that an error is one of."""
+
+
+class Refused(Exception):
+    """A request that is not let through: by whom or how often it comes, or how large it is."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """The answer that tells what went wrong."""
+    title = HTTPStatus(status).phrase
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+    return Response(
+        json.dumps(body), status, media_type="application/problem+json", headers=dict(headers or {})
+    )
+
+
+def of(error: Exception) -> Response:
+    """The answer to an error of ours, or of anybody's: what nobody foresaw is told to the log alone."""
+    if isinstance(error, Refused):
+        return problem(error.status, str(error), error.headers)
+    for kind, status in STATUS.items():
+        if isinstance(error, kind):
+            retry = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+            return problem(status, str(error), retry)
+    log.error("A request failed: %s", type(error).__name__, exc_info=error)
+    return problem(500, "Something went wrong here that should not. The server's log says what.")
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of the app answered so."""
+
+    async def own(_: Request, error: Exception) -> Response:
+        return of(error)
+
+    async def http(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return problem(error.status_code, str(error.detail), error.headers)
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        places = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()[:20]]
+        detail = "; ".join(f"{place}: {message}" for place, message in places)
+        return problem(422, f"The request cannot be taken: {detail}. See /docs for what can.")
+
+    for kind in (errors.RecollectError, Refused):
+        app.add_exception_handler(kind, own)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, own)
