@@ -8,40 +8,15 @@ for it, an entity's is made from its name, every other id is a UUIDv7.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, ClassVar, cast
 
 from recollect.model.scope import GLOBAL
+from recollect.model.words import GoalStatus, Role, Tense
 
 Json = Mapping[str, Any]
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 """When the background mines again what somebody has undone."""
-
-
-class Role(StrEnum):
-    """Who speaks in a turn. A `note` is an explicit save: nobody said it, somebody wrote it down."""
-
-    USER = "user"
-    ASSISTANT = "assistant"
-    SYSTEM = "system"
-    TOOL = "tool"
-    NOTE = "note"
-
-
-class Tense(StrEnum):
-    """Whether a memory speaks of what is, was or will be."""
-
-    CURRENT = "current"
-    PAST = "past"
-    FUTURE = "future"
-
-
-class GoalStatus(StrEnum):
-    ACTIVE = "active"
-    COMPLETED = "completed"
-    ABANDONED = "abandoned"
-    BLOCKED = "blocked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
