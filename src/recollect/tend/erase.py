@@ -172,8 +172,17 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched, spared=spares_pinned)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
-    work.apply(*calm, *stones, *logged)
+    work.apply(*_empty(everything), *calm, *stones, *logged)
     return len(everything)
+
+
+def _empty(gone: Mapping[str, Record]) -> list[Change]:
+    """That conversations which go have no turns but those that go too."""
+    turns: dict[str, set[str]] = {id: set() for id, record in gone.items() if isinstance(record, Conversation)}
+    for record in gone.values():
+        if isinstance(record, Turn) and record.conversation in turns:
+            turns[record.conversation].add(record.id)
+    return [ExpectOnly("turn", {"conversation": id}, frozenset(known)) for id, known in turns.items()]
 
 
 def _replaced(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
