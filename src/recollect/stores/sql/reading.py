@@ -6,21 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import (
-    ColumnElement,
-    Integer,
-    ScalarSelect,
-    Select,
-    Table,
-    Text,
-    UniqueConstraint,
-    and_,
-    bindparam,
-    func,
-    null,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
@@ -125,24 +111,12 @@ def ordered(key: Key, descending: bool) -> tuple[ColumnElement[Any], ...]:
 
 
 @lru_cache(maxsize=512)
-def page_of(kind: type[Record], shape: Shape, order: str, descending: bool, first: bool) -> Select[Any]:
-    """`PAGE_SIZE` of what has this shape, in an order."""
+def page_of(kind: type[Record], shape: Shape, order: str, descending: bool) -> Select[Any]:
+    """The first `PAGE_SIZE` of what has this shape, in an order."""
     table = schema.RECORD_TABLES[kind.kind]
     found = of_kind(own_select(table), kind).where(*meeting(kind, shape))
-    key: Key = (table.c[order], table.c.id)
-    if first and _is_looked_up(table, {name for name, _, _ in shape}, order):
-        key = (func.coalesce(key[0], null()), func.coalesce(key[1], null()))
-    return found.order_by(*ordered(key, descending)).limit(bindparam(PAGE_SIZE, type_=Integer))
-
-
-def _is_looked_up(table: Table, compared: set[str], order: str) -> bool:
-    """Whether an index leads to what has these columns, but not in this order: few enough to be put in order.
-    SQLite, which knows nothing of how many there are, would rather read all there is of the user in order,
-    unless the order is one that no index has. Whoever wants more than a page gets the others that way."""
-    unique = [one for one in table.constraints if isinstance(one, UniqueConstraint)]
-    keys = [[column.name for column in key.columns] for key in (*table.indexes, *unique)]
-    leading = [names for names in keys if names[1:2] and names[1] in compared]
-    return bool(leading) and not any(order in names for names in leading)
+    by = ordered((table.c[order], table.c.id), descending)
+    return found.order_by(*by).limit(bindparam(PAGE_SIZE, type_=Integer))
 
 
 @lru_cache(maxsize=512)

@@ -161,7 +161,7 @@ class SqlUserStore(TendedUser, AuditedUser):
             if rows.seal is not None and order in SEALED.get(table.name, ()):
                 raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}: that is encrypted.")
             shape, given = shaped(rows, kind, where)
-            wanted = page_of(kind, shape, order, descending, not behind)
+            wanted = page_of(kind, shape, order, descending)
             page = rows.all(wanted.where(*behind) if behind else wanted, **given, **{PAGE_SIZE: size})
             return records(rows, kind, page), (page[-1][order], page[-1]["id"]) if page else None
 
