@@ -134,7 +134,7 @@ def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[st
 
 
 def _old_turns(work: Workspace, days: float, going: dict[str, set[str]]) -> Iterator[Step]:
-    """Turns past their time, but for those that a pinned memory rests on; noted in `going`, by conversation."""
+    """Turns past their time, but for those that a pinned memory rests on; put in `going`, by conversation."""
     now = work.clock.now()
     found = work.store.find(Turn, {"at": AtMost(now - timedelta(days=days))}, order="at")
     while some := list(islice(found, TOGETHER)):

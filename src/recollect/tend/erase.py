@@ -178,7 +178,9 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
 
 def _empty(gone: Mapping[str, Record]) -> list[Change]:
     """That conversations which go have no turns but those that go too."""
-    turns: dict[str, set[str]] = {id: set() for id, record in gone.items() if isinstance(record, Conversation)}
+    turns: dict[str, set[str]] = {
+        id: set() for id, record in gone.items() if isinstance(record, Conversation)
+    }
     for record in gone.values():
         if isinstance(record, Turn) and record.conversation in turns:
             turns[record.conversation].add(record.id)
