@@ -37,6 +37,7 @@ from recollect.stores.sqlite.cipher import (
     not_a_database,
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.figures import has_figures, set_figures
 from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.text import (
     add_text,
@@ -232,13 +233,14 @@ def _refuse_mixing(path: Path, *, encrypted: bool) -> None:
 def _migrate(engine: Engine) -> None:
     """Create or upgrade the schema; one look when there is nothing to do."""
     with engine.connect() as connection:
-        if migrate.version(connection) == migrate.HEAD:
+        if migrate.version(connection) == migrate.HEAD and has_figures(connection):
             return
     with engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         try:
             migrate.upgrade(connection)
             create_text(connection)
+            set_figures(connection)
             connection.exec_driver_sql("COMMIT")
         except BaseException:
             with suppress(DBAPIError):  # already done when the disk is full or Ctrl-C was pressed
