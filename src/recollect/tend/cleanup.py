@@ -7,7 +7,6 @@ from itertools import islice
 
 from recollect.model.changes import Expect, Revise
 from recollect.model.records import (
-    MEMORY_TYPES,
     Conversation,
     Entity,
     MemoryRecord,
@@ -125,7 +124,7 @@ def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[st
     if not entities:
         return set()
     about = work.store.linking("about", entities)
-    memories = [memory for kind in MEMORY_TYPES for memory in work.store.get(kind, list(about))]
+    memories = work.store.get(MemoryRecord, list(about))
     known = {id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about}
     for end in ("source", "target"):
         bonds = work.store.find(Relation, {end: list(entities)})
@@ -163,7 +162,7 @@ def _old_calls(work: Workspace, days: float) -> Iterator[Step]:
 
 def _pinned(work: Workspace, turns: Sequence[str]) -> set[str]:
     citing = work.store.linking("sources", turns) if turns else {}
-    pinned = [m for kind in MEMORY_TYPES for m in work.store.get(kind, list(citing)) if m.pinned]
+    pinned = [memory for memory in work.store.get(MemoryRecord, list(citing)) if memory.pinned]
     return {source for memory in pinned for source in memory.sources}
 
 

@@ -10,7 +10,6 @@ from recollect.limits import check_flag, check_text
 from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise, Unname
 from recollect.model.goals import OPEN
 from recollect.model.records import (
-    MEMORY_TYPES,
     RAN_OUT,
     RECORD_TYPES,
     AuditEntry,
@@ -47,7 +46,7 @@ from recollect.tend.unlearn import (
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
-_CITING = (*MEMORY_TYPES, Entity, Relation)
+_CITING = (MemoryRecord, Entity, Relation)
 _KEPT = ("audit", "tombstone")
 _AT_ONCE = 500
 
@@ -344,7 +343,7 @@ def neighbours_of(work: Workspace, doomed: Iterable[Record]) -> dict[str, Memory
         if isinstance(record, MemoryRecord):
             ids.update(id for id in (record.supersedes, record.superseded_by) if id)
     wanted = sorted(ids)
-    return {record.id: record for kind in MEMORY_TYPES for record in work.store.get(kind, wanted)}
+    return {record.id: record for record in work.store.get(MemoryRecord, wanted)}
 
 
 def plan_erasure(doomed: Mapping[str, Record], neighbours: Mapping[str, MemoryRecord]) -> list[Change]:

@@ -12,7 +12,6 @@ from recollect.errors import Conflict
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Revise
 from recollect.model.records import (
     LEARNT,
-    MEMORY_TYPES,
     Conversation,
     Episode,
     MemoryRecord,
@@ -75,7 +74,7 @@ def unlearn(work: Workspace, gone: Mapping[str, Record], turns: AbstractSet[str]
         return []
     changes: list[Change] = []
     citing = sorted(work.store.linking("sources", sorted(turns)).keys() - gone.keys())
-    for memory in (m for kind in MEMORY_TYPES for m in work.store.get(kind, citing)):
+    for memory in work.store.get(MemoryRecord, citing):
         left = left_of(work, memory, turns)
         if left is not None:
             same = left.content == memory.content

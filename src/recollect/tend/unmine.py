@@ -6,7 +6,6 @@ from recollect.errors import NotFound
 from recollect.limits import check_given
 from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.records import (
-    MEMORY_TYPES,
     NEVER,
     Closet,
     Conversation,
@@ -36,7 +35,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
         raise NotFound(f"There is no conversation {id!r}.")
     turns = {turn.id for turn in work.store.find(Turn, {"conversation": id})}
     derived = work.store.linking("sources", sorted(turns))
-    citing = [r for kind in (*MEMORY_TYPES, Entity, Relation) for r in work.store.get(kind, list(derived))]
+    citing = [r for kind in (MemoryRecord, Entity, Relation) for r in work.store.get(kind, list(derived))]
     ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
     gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
     gone |= {s.id: s for s in work.store.find(Summary, {"conversation": id}) if CONCLUDED in s.metadata}

@@ -7,7 +7,7 @@ from typing import Any
 from recollect.mine.entities import ALIASES, APART, keys_of
 from recollect.mine.identity import MERGED
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import MEMORY_TYPES, Entity, Record, Turn
+from recollect.model.records import Entity, MemoryRecord, Record, Turn
 from recollect.model.searched import searchable_text
 from recollect.record.memories import indexed
 from recollect.text.analyse import terms
@@ -34,7 +34,7 @@ def _left(work: Workspace, entity: Entity, gone: Mapping[str, Record], turns: Co
     sources = tuple(id for id in entity.sources if id not in turns)
     about = [id for id in work.store.linking("about", [entity.id]) if id not in gone]
     told = [turn.content for turn in work.store.get(Turn, sources)]
-    told += [memory.content for kind in MEMORY_TYPES for memory in work.store.get(kind, about)]
+    told += [memory.content for memory in work.store.get(MemoryRecord, about)]
     text = folded("\n".join(told))
     names = [name for name in (entity.name, *entity.aliases) if folded(name) in text]
     name = entity.name if entity.name in names or not names else max(names, key=len)

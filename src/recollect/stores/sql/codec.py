@@ -21,7 +21,7 @@ from recollect.errors import Invalid, StoreCorrupt
 from recollect.model.records import MemoryRecord, Record
 from recollect.model.shapes import FieldShape, Shape, field_from_json, field_to_json, shapes
 from recollect.model.space import LARGEST
-from recollect.stores.sql.schema import RECORD_TABLES
+from recollect.stores.sql.schema import table_of
 
 R = TypeVar("R", bound=Record)
 
@@ -147,7 +147,7 @@ class _Column:
 
 @cache
 def _columns(kind: type[Record]) -> tuple[_Column, ...]:
-    table = RECORD_TABLES[kind.kind]
+    table = table_of(kind)
     return tuple(
         _Column(
             f.name,
@@ -164,7 +164,7 @@ def _columns(kind: type[Record]) -> tuple[_Column, ...]:
 @cache
 def _details(kind: type[Record]) -> tuple[FieldShape, ...]:
     """The fields that only this kind of memory has; they share one column."""
-    return tuple(f for f in shapes(kind) if f.name not in RECORD_TABLES[kind.kind].c and f.name not in LINKS)
+    return tuple(f for f in shapes(kind) if f.name not in table_of(kind).c and f.name not in LINKS)
 
 
 @cache

@@ -18,6 +18,7 @@ from sqlalchemy import (
     true,
 )
 
+from recollect.model.records import MemoryRecord, Record
 from recollect.ports.tending import PARKED_AFTER
 from recollect.stores.sql.operating import (
     deletions,
@@ -386,5 +387,11 @@ RECORD_TABLES: dict[str, Table] = {
     "tombstone": tombstones,
     "audit": audit,
 }
+
+
+def table_of(kind: type[Record]) -> Table:
+    """The table of a kind; of `MemoryRecord`, which stands for all memories, the one that they share."""
+    return memories if kind is MemoryRecord else RECORD_TABLES[kind.kind]
+
 
 USER_TABLES: tuple[Table, ...] = tuple(t for t in metadata.sorted_tables if "user_id" in t.c)

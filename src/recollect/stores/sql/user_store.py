@@ -112,7 +112,9 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
-        table = schema.RECORD_TABLES[kind.kind]
+        table = schema.table_of(kind)
+        if not ids:
+            return []
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table), kind), table.c.id, list(dict.fromkeys(ids)))
@@ -129,7 +131,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         after: str | None = None,
         limit: int | None = None,
     ) -> Iterator[R]:
-        table = schema.RECORD_TABLES[kind.kind]
+        table = schema.table_of(kind)
         if order not in table.c:
             raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}.")
         key = (table.c[order], table.c.id)
@@ -155,7 +157,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         size: int,
     ) -> tuple[list[R], tuple[Any, str] | None]:
         """Some records, and the place of the last one in their order."""
-        table = schema.RECORD_TABLES[kind.kind]
+        table = schema.table_of(kind)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             if rows.seal is not None and order in SEALED.get(table.name, ()):
@@ -167,7 +169,7 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:
-        table = schema.RECORD_TABLES[kind.kind]
+        table = schema.table_of(kind)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table, table.c[order]), kind), table.c.id, [id])
@@ -187,6 +189,8 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        if not targets:
+            return {}
         with self._backend.read(self._user) as connection:
             return linking(UserRows(connection, self._user), link, targets)
 
@@ -238,6 +242,8 @@ class SqlUserStore(TendedUser, AuditedUser):
     @only_reads
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
         table = schema.usage
+        if not ids:
+            return {}
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(rows.select(table), table.c.id, list(ids))

@@ -1,8 +1,8 @@
 """What SQLite is told of how many rows a value has: by that it chooses among indexes.
 
 Without that it takes a user for ten rows, and reads all of them in order rather than look up the few that are
-asked for. It could count for itself (ANALYZE), but in a new file there is nothing to count, and some builds of
-it keep samples of what is stored.
+asked for. It could count for itself (ANALYZE), but in a new file there is nothing to count, and some builds
+keep samples of what is stored.
 """
 
 from collections.abc import Sequence
