@@ -121,15 +121,15 @@ def _unknown_entities(work: Workspace, most: float) -> Iterator[Step]:
 
 def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[str]:
     """Those of the entities that a memory in force, a pinned one, or a relation that holds is about."""
-    if not entities:
-        return set()
-    about = work.store.linking("about", entities)
-    memories = work.store.get(MemoryRecord, list(about))
-    known = {id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about}
-    for end in ("source", "target"):
+    known: set[str] = set()
+    for end in ("source", "target") if entities else ():
         bonds = work.store.find(Relation, {end: list(entities)})
         known |= {getattr(bond, end) for bond in bonds if in_force(bond, now)}
-    return known
+    about = work.store.linking("about", [id for id in entities if id not in known])
+    memories = work.store.get(MemoryRecord, list(about))
+    return known | {
+        id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about
+    }
 
 
 def _old_turns(work: Workspace, days: float, going: dict[str, set[str]]) -> Iterator[Step]:

@@ -202,11 +202,23 @@ def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
         raise StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.") from error
 
 
+@cache
+def _decoding(kind: type[Record]) -> tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any], Any]], ...]]:
+    """The columns of text, and the others with how each is read."""
+    texts = tuple(column.name for column in _columns(kind) if column.shape == "text")
+    return texts, tuple((column.name, column.decode) for column in _columns(kind) if column.name not in texts)
+
+
 def _decoded(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
+    """Written out, because it is done for every record that is read."""
+    texts, others = _decoding(kind)
     values: dict[str, Any] = {name: links.get(name, ()) for name in link_fields(kind)}
-    for column in _columns(kind):
-        value = row[column.name]
-        values[column.name] = value if value is None else column.decode(value)
+    for name in texts:
+        text = row[name]
+        values[name] = text if text is None or _ESCAPE not in text else decode_text(text)
+    for name, decode in others:
+        value = row[name]
+        values[name] = value if value is None else decode(value)
     if issubclass(kind, MemoryRecord):
         details = decode_json(row["details"])
         values |= {f.name: field_from_json(f, details[f.name]) for f in _details(kind) if f.name in details}

@@ -126,6 +126,13 @@ def count_of(kind: type[Record], shape: Shape) -> Select[Any]:
     return of_kind(own_select(schema.table_of(kind), _HOW_MANY), kind).where(*meeting(kind, shape))
 
 
+@lru_cache(maxsize=512)
+def ids_of(kind: type[Record], shape: Shape) -> Select[Any]:
+    """Which have this shape."""
+    table = schema.table_of(kind)
+    return of_kind(own_select(table, table.c.id), kind).where(*meeting(kind, shape))
+
+
 def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[bool]:
     """Behind a place in that order."""
     (first, second), (a, b) = key, place

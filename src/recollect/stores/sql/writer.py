@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, select, update
+from sqlalchemy import Connection, Table, bindparam, or_, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import (
@@ -71,7 +71,7 @@ _SAVE = (
     .values({name: bindparam(f"new_{name}") for name in _CHANGING})
 )
 _RENEW = own_update(schema.usage).where(schema.usage.c.id == bindparam("which")).values(since_renewal=0)
-_UNLINK = own_delete(schema.links).where(schema.links.c.name.in_(LINKS))
+_UNLINK = own_delete(schema.links).where(or_(*(schema.links.c.name == name for name in LINKS)))
 """By their names, too, because the index has those before what is linked to."""
 _SETTLE = own_update(schema.users).values(
     {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
