@@ -165,7 +165,7 @@ class TendedUser:
             rows.change(_HOLD, new_holder=holder, new_until=end)
             return True
 
-        return self._backend.write(work, self._user)
+        return self._backend.write(work, self._user, durable=False)
 
     def settle(self, holder: str, marks: Mapping[str, Mark], visit: Visit) -> None:
         def work(connection: Connection) -> None:
@@ -176,7 +176,7 @@ class TendedUser:
             rows.delete_in(schema.marks, schema.marks.c.chore, list(marks))
             rows.insert(schema.marks, [_row(chore, mark) for chore, mark in marks.items()])
 
-        self._backend.write(work, self._user)
+        self._backend.write(work, self._user, durable=False)
 
 
 def _mark(row: Mapping[str, Any]) -> Mark:

@@ -208,7 +208,10 @@ class SqlUserStore(TendedUser, AuditedUser):
             return records(rows, Conversation, found)
 
     def spend(self, spent: Sequence[Spent]) -> None:
-        self._backend.write(lambda c: spend(self._backend, UserRows(c, self._user), spent), self._user)
+        def work(connection: Connection) -> None:
+            spend(self._backend, UserRows(connection, self._user), spent)
+
+        self._backend.write(work, self._user, durable=False)
 
     @only_reads
     def spending(self, since: date | None = None) -> list[Spent]:
@@ -237,7 +240,7 @@ class SqlUserStore(TendedUser, AuditedUser):
             rows.delete_in(table, table.c.id, [row["id"] for row in counted])
             rows.insert(table, counted)
 
-        self._backend.write(work, self._user)
+        self._backend.write(work, self._user, durable=False)
 
     @only_reads
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:

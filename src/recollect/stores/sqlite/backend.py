@@ -109,10 +109,10 @@ class SqliteBackend:
     def again(self, step: Callable[[], T]) -> T:
         return step()  # there is no connection to lose
 
-    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
+    def write(self, work: Callable[[Connection], T], user: str | None = None, *, durable: bool = True) -> T:
         self._check_open()
         with translated(self._path):
-            return self._commits.run(work)
+            return self._commits.run(work, durable=durable)
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:
         return self.write(work)
@@ -150,8 +150,9 @@ class SqliteBackend:
         return 0
 
     def drop_audit(self, before: datetime) -> int:
-        done, given = 0, {"before": encode_time(before)}
-        while went := self.write(lambda connection: connection.execute(_OLD, given).rowcount):
+        done, went, given = 0, AUDIT_BATCH, {"before": encode_time(before)}
+        while went == AUDIT_BATCH:
+            went = self.write(lambda connection: connection.execute(_OLD, given).rowcount)
             done += went
         return done
 
