@@ -167,7 +167,8 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         for turn in _sources(work, memory, notes_only=True)
     ]
     everything = _all_of_it(work, [*doomed, *notes], spares_pinned)
-    everything |= _all_of_it(work, _replaced(work, everything), spares_pinned)
+    if older := _replaced(work, everything):
+        everything |= _all_of_it(work, older, spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched, spared=spares_pinned)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
@@ -240,8 +241,10 @@ def _erasing(
     memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     turns = _turns(everything)
-    changes += [*unlearn(work, everything, turns), *reopened(work, everything, spared)]
-    changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
+    citing = [*work.store.linking("sources", sorted(turns))]
+    changes += [*unlearn(work, everything, turns, citing), *reopened(work, everything, spared)]
+    changes += unbound(everything)
+    changes += [*reopen(work, everything, turns, citing), *unsaid(work, everything, turns, citing)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)

@@ -56,7 +56,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
         fewer = replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))
         same = left is None or left.content == record.content
         changes.append(Put(left or fewer, None if same else indexed(work, left or fewer)))
-    changes += [*unbound(gone), *reopen(work, gone, turns), *unsaid(work, gone, turns)]
+    changes += [*unbound(gone), *reopen(work, gone, turns, derived), *unsaid(work, gone, turns, derived)]
     changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}

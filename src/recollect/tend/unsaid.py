@@ -1,6 +1,6 @@
 """What is left of an entity when turns that named it are gone: no name and no trait that only they told."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,13 @@ from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
 
 
-def unsaid(work: Workspace, gone: Mapping[str, Record], turns: Collection[str]) -> list[Change]:
+def unsaid(
+    work: Workspace, gone: Mapping[str, Record], turns: Collection[str], citing: Iterable[str]
+) -> list[Change]:
     """What becomes of the entities that stay and cite turns that go. Comes before the removals, which change
     what is expected."""
-    citing = work.store.linking("sources", sorted(turns))
     changes: list[Change] = []
-    for entity in work.store.get(Entity, sorted(citing.keys() - gone.keys())):
+    for entity in work.store.get(Entity, sorted({*citing} - gone.keys())):
         left = _left(work, entity, gone, turns)
         same = searchable_text(left) == searchable_text(entity)
         changes += [
