@@ -22,7 +22,18 @@ from recollect.testing.store_samples import (
 
 _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
+TO_FOURTH = (
+    "DROP INDEX ix_closets_wings",
+    "DROP INDEX ix_tool_invocations_turn",
+    "DROP INDEX ix_audit_conversation",
+    "DROP INDEX ix_audit_payload",
+    "CREATE INDEX ix_closets_slug ON closets (user_id, slug)",
+    "UPDATE alembic_version SET version_num = '0004'",
+)
+"""From the schema of revision 0005 back to that of 0004, with all that is stored."""
+
 TO_THIRD = (
+    *TO_FOURTH,
     "DROP INDEX ix_conversations_unconcluded",
     "DROP INDEX ix_memories_expiry",
     "ALTER TABLE conversations DROP COLUMN concluded_to",
@@ -33,7 +44,7 @@ TO_THIRD = (
     *(f"DROP TABLE {name}" for name in ("sizes", "visits", "marks", "jobs", "measures", "receipts")),
     "UPDATE alembic_version SET version_num = '0003'",
 )
-"""From the schema of revision 0004 back to that of 0003, with all that is stored."""
+"""And to that of 0003, before tending."""
 
 TO_SECOND = (
     *TO_THIRD,

@@ -16,12 +16,13 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Table
 
 from recollect.errors import Invalid, StoreCorrupt
 from recollect.model.records import MemoryRecord, Record
 from recollect.model.shapes import FieldShape, Shape, field_from_json, field_to_json, shapes
 from recollect.model.space import LARGEST
-from recollect.stores.sql.schema import table_of
+from recollect.stores.sql.schema import RECORD_TABLES, memories
 
 R = TypeVar("R", bound=Record)
 
@@ -143,6 +144,11 @@ class _Column:
             return values
         encode, null = self.encode, self.shape == "json"
         return [encode(value) if value is not None or null else None for value in values]
+
+
+def table_of(kind: type[Record]) -> Table:
+    """The table of a kind; of `MemoryRecord`, which stands for all memories, the one that they share."""
+    return memories if kind is MemoryRecord else RECORD_TABLES[kind.kind]
 
 
 @cache

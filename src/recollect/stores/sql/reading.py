@@ -15,7 +15,14 @@ from recollect.model.search import AtLeast, AtMost
 from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
-from recollect.stores.sql.codec import decode_text, encode_fields, encode_time, from_row, link_fields
+from recollect.stores.sql.codec import (
+    decode_text,
+    encode_fields,
+    encode_time,
+    from_row,
+    link_fields,
+    table_of,
+)
 from recollect.stores.sql.rows import UserRows, own_select
 
 R = TypeVar("R", bound=Record)
@@ -50,7 +57,7 @@ def shaped(
 ) -> tuple[Shape, dict[str, Any]]:
     """How fields are to compare, and what with, as parameters of `meeting`: equality with each, or with any
     of a list of values. A statement that is built once costs a third of one that is built anew."""
-    table = schema.table_of(kind)
+    table = table_of(kind)
     given: Mapping[str, Any] = {} if where is None else where
     bounds = {name: value for name, value in given.items() if isinstance(value, AtMost | AtLeast)}
     equal = {name: value for name, value in given.items() if name not in bounds}
@@ -78,7 +85,7 @@ def _way(name: str, value: Any, bound: AtMost | AtLeast | None, server: bool) ->
 @lru_cache(maxsize=512)
 def meeting(kind: type[Record], shape: Shape) -> tuple[ColumnElement[bool], ...]:
     """Conditions of a shape, with parameters for values."""
-    columns = schema.table_of(kind).c
+    columns = table_of(kind).c
     return tuple(_met(columns[name], f"given_{name}", how, value) for name, how, value in shape)
 
 
@@ -114,7 +121,7 @@ def ordered(key: Key, descending: bool) -> tuple[ColumnElement[Any], ...]:
 @lru_cache(maxsize=512)
 def page_of(kind: type[Record], shape: Shape, order: str, descending: bool) -> Select[Any]:
     """The first `PAGE_SIZE` of what has this shape, in an order."""
-    table = schema.table_of(kind)
+    table = table_of(kind)
     found = of_kind(own_select(table), kind).where(*meeting(kind, shape))
     by = ordered((table.c[order], table.c.id), descending)
     return found.order_by(*by).limit(bindparam(PAGE_SIZE, type_=Integer))
@@ -123,13 +130,13 @@ def page_of(kind: type[Record], shape: Shape, order: str, descending: bool) -> S
 @lru_cache(maxsize=512)
 def count_of(kind: type[Record], shape: Shape) -> Select[Any]:
     """How many have this shape."""
-    return of_kind(own_select(schema.table_of(kind), _HOW_MANY), kind).where(*meeting(kind, shape))
+    return of_kind(own_select(table_of(kind), _HOW_MANY), kind).where(*meeting(kind, shape))
 
 
 @lru_cache(maxsize=512)
 def ids_of(kind: type[Record], shape: Shape) -> Select[Any]:
     """Which have this shape."""
-    table = schema.table_of(kind)
+    table = table_of(kind)
     return of_kind(own_select(table, table.c.id), kind).where(*meeting(kind, shape))
 
 

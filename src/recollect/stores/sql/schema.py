@@ -18,7 +18,6 @@ from sqlalchemy import (
     true,
 )
 
-from recollect.model.records import MemoryRecord, Record
 from recollect.ports.tending import PARKED_AFTER
 from recollect.stores.sql.operating import (
     deletions,
@@ -211,8 +210,8 @@ closets = record_table(
     text("channel"),
     text("agent", null=True),
     Index("ix_closets_place", "user_id", "wing", "room"),
-    Index("ix_closets_slug", "user_id", "slug"),
     Index("ix_closets_conversation", "user_id", "conversation"),
+    added=(Index("ix_closets_wings", "user_id", "slug", "wing", "id"),),
 )
 
 goals = record_table(
@@ -245,6 +244,7 @@ tool_invocations = record_table(
     text("channel"),
     text("agent", null=True),
     Index("ix_tool_invocations_conversation", "user_id", "conversation"),
+    added=(Index("ix_tool_invocations_turn", "user_id", "turn"),),
 )
 
 summaries = record_table(
@@ -281,10 +281,13 @@ audit = record_table(
         text("error", null=True),
         Column("details", text_type(), nullable=False, server_default="{}"),
         text("payload", null=True),
+        Index("ix_audit_conversation", "user_id", "conversation"),
     ),
     partition_by=BY_TIME,
 )
 """By day, so that old ones go by dropping a partition; therefore `at` is part of its key."""
+answered = audit.c.payload.is_not(None)
+Index("ix_audit_payload", audit.c.user_id, sqlite_where=answered, postgresql_where=answered)
 
 links = Table(
     "links",
@@ -387,11 +390,5 @@ RECORD_TABLES: dict[str, Table] = {
     "tombstone": tombstones,
     "audit": audit,
 }
-
-
-def table_of(kind: type[Record]) -> Table:
-    """The table of a kind; of `MemoryRecord`, which stands for all memories, the one that they share."""
-    return memories if kind is MemoryRecord else RECORD_TABLES[kind.kind]
-
 
 USER_TABLES: tuple[Table, ...] = tuple(t for t in metadata.sorted_tables if "user_id" in t.c)

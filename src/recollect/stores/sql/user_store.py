@@ -22,7 +22,7 @@ from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
 from recollect.stores.sql.auditing import AuditedUser
 from recollect.stores.sql.backend import Backend, only_reads
-from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
+from recollect.stores.sql.codec import decode_time, encode_time, encode_vector, table_of
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
 from recollect.stores.sql.parking import fail
@@ -112,7 +112,7 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
-        table = schema.table_of(kind)
+        table = table_of(kind)
         if not ids:
             return []
         with self._backend.read(self._user) as connection:
@@ -131,7 +131,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         after: str | None = None,
         limit: int | None = None,
     ) -> Iterator[R]:
-        table = schema.table_of(kind)
+        table = table_of(kind)
         if order not in table.c:
             raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}.")
         key = (table.c[order], table.c.id)
@@ -157,7 +157,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         size: int,
     ) -> tuple[list[R], tuple[Any, str] | None]:
         """Some records, and the place of the last one in their order."""
-        table = schema.table_of(kind)
+        table = table_of(kind)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             if rows.seal is not None and order in SEALED.get(table.name, ()):
@@ -169,7 +169,7 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:
-        table = schema.table_of(kind)
+        table = table_of(kind)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table, table.c[order]), kind), table.c.id, [id])

@@ -60,7 +60,7 @@ def _figures(table: str, columns: Sequence[str], unique: bool, partial: bool) ->
         if column == "user_id":
             figures.append(left // USERS)
         elif (table, column) in _WITH_FEW_VALUES:
-            figures.append(left // FEW)
+            figures.append(max(1, left // FEW))
         else:
             figures.append(min(left, ALIKE))
     if unique:
