@@ -22,11 +22,22 @@ from recollect.testing.store_samples import (
 
 _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
+TO_FIFTH = (
+    "DROP INDEX ix_closets_wings",
+    "DROP INDEX ix_tool_invocations_turn",
+    "DROP INDEX ix_audit_conversation",
+    "DROP INDEX ix_audit_payload",
+    "CREATE INDEX ix_closets_slug ON closets (user_id, slug)",
+    "UPDATE alembic_version SET version_num = '0005'",
+)
+"""From the schema of revision 0006 back to that of 0005, with all that is stored."""
+
 TO_FOURTH = (
+    *TO_FIFTH,
     *(f"DROP TABLE {name}" for name in ("responses", "threads", "answers", "api_keys")),
     "UPDATE alembic_version SET version_num = '0004'",
 )
-"""From the schema of revision 0005 back to that of 0004, with all that is stored."""
+"""And to that of 0004, before the server."""
 
 TO_THIRD = (
     *TO_FOURTH,

@@ -222,15 +222,18 @@ def test_turns_go_after_so_many_days_with_what_rests_on_them(
     pass_time(clock, 20 * DAY)
     say(derek, "Hello.", conversation="new")
     pass_time(clock, 10 * DAY)
-    assert [action for action, _, _ in tended(memory, derek)].count("erase") == 2
+    erased = [id for action, id, _ in tended(memory, derek) if action == "erase"]
+    assert len(erased) == 3
+    assert "old" in erased
     assert derek.conversation("old") == []
     with pytest.raises(NotFound):
         derek.get(call.id)
     assert [turn.content for turn in derek.conversation("kept")] == ["I have a dog."]
     assert len(derek.conversation("new")) == 1
     assert facts(derek) == sorted([dog.content, note.content])
-    pass_time(clock, DAY)
-    assert ("erase", "old") in [(action, id) for action, id, _ in tended(memory, derek)]
+    (receipt,) = [entry for entry in derek.audit("erase") if entry.memory_kind == "turn"]
+    assert (receipt.count, receipt.details["turn_days"]) == (1, 30.0)
+    assert "kept for 30 days" in receipt.details["why"]
     with pytest.raises(NotFound):
         derek.get("old")
 

@@ -335,7 +335,28 @@ def test_migrations_make_the_very_statements_of_the_schema(path: Path, tmp_path:
     migrated = statements(path)
     assert statements(direct).items() <= migrated.items()
     others = set(migrated) - set(statements(direct))
-    assert {name for name in others if not name.startswith("texts")} == {"alembic_version"}
+    assert {name for name in others if not name.startswith("texts")} == {"alembic_version", "sqlite_stat1"}
+
+
+@pytest.mark.parametrize(
+    ("table", "condition", "index"),
+    [
+        ("chunks", "owner = 'o'", "ix_chunks_owner"),
+        ("memories", "kind = 'fact' AND slot IS 's' ORDER BY id LIMIT 500", "ix_memories_slot"),
+        ("memories", "kind = 'fact' AND pinned IS 0 ORDER BY id LIMIT 500", "ix_memories_kind"),
+        ("closets", "slug IS 's' ORDER BY wing, id LIMIT 1", "ix_closets_wings"),
+        ("closets", "conversation IS 'c' AND wing IS 1 ORDER BY id LIMIT 1", "ix_closets_conversation"),
+        ("tombstones", "digest IN (SELECT value FROM json_each('[]')) ORDER BY id", "ix_tombstones_digest"),
+        ("audit", "payload IS NOT NULL", "ix_audit_payload"),
+        ("turns", "1 ORDER BY id LIMIT 500", "sqlite_autoindex_turns_1"),
+    ],
+)
+def test_what_has_an_index_is_looked_up_by_it(path: Path, table: str, condition: str, index: str) -> None:
+    opened(path).close()
+    with sqlite3.connect(path) as connection:
+        statement = f"EXPLAIN QUERY PLAN SELECT * FROM {table} WHERE user_id = 'u' AND {condition}"
+        assert any(f"USING INDEX {index} (" in row[3] for row in connection.execute(statement))
+    connection.close()
 
 
 def statements(path: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from recollect.limits import check_given
 from recollect.mine.bonds import group, settled
 from recollect.mine.entities import ALIASES, APART, keys_of, unfaded
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove
-from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Turn
+from recollect.model.records import Entity, MemoryRecord, Relation, Turn
 from recollect.model.searched import searchable_text
 from recollect.record.memories import entity_id, indexed
 from recollect.text.names import folded, name_key
@@ -158,7 +158,7 @@ def _stored(work: Workspace, changes: list[Change], old: Entity, new: Entity) ->
 
 def _about(work: Workspace, entity: Entity) -> list[MemoryRecord]:
     owners = list(work.store.linking("about", [entity.id]))
-    return [memory for kind in MEMORY_TYPES for memory in work.store.get(kind, owners)]
+    return work.store.get(MemoryRecord, owners)
 
 
 def _moved(memories: Iterable[MemoryRecord], old: Entity, new: str) -> list[Change]:

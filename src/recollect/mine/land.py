@@ -155,8 +155,7 @@ def _by_kind(claims: Sequence[Claim], named: Iterable[MemoryRecord]) -> list[tup
 
 def _known(work: Workspace, view: UserView, claims: Sequence[Claim], vectors: Mapping[str, Any]) -> Known:
     replaced = list(dict.fromkeys(id for claim in claims for id in claim.replaces))
-    found = [memory for kind in MEMORY_TYPES for memory in view.get(kind, replaced)] if replaced else []
-    named = {m.id: m for m in found if m.retired_at is None and _is_ours(work, m)}
+    named = {m.id: m for m in view.get(MemoryRecord, replaced) if m.retired_at is None and _is_ours(work, m)}
     versions: dict[tuple[str, str], list[MemoryRecord]] = {}
     for kind, slots in _by_kind(claims, named.values()):
         for where in _places(work):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 from recollect.mine.extracted import Bond, Claim, Extraction, Mention, Topic
-from recollect.mine.pii_rules import RULES
+from recollect.mine.pii_rules import rules_for
 
 Policy = Literal["off", "tag", "redact", "drop"]
 
@@ -48,7 +48,7 @@ def guarded(extraction: Extraction, policy: Policy) -> Extraction:
 def sensitive(text: str) -> list[tuple[int, int, str]]:
     """Where a text holds sensitive data, in its order: from, up to, and of what kind."""
     taken: list[tuple[int, int, str]] = []
-    for rule in RULES:
+    for rule in rules_for(text):
         for start, stop in rule.find(text):
             if not any(start < other_stop and other_start < stop for other_start, other_stop, _ in taken):
                 taken.append((start, stop, rule.kind))
@@ -79,12 +79,15 @@ def _redacted(extraction: Extraction) -> Extraction:
     texts = [text for claim in extraction.claims for text in _of_claim(claim)]
     texts += [text for mention in extraction.mentions for text in _of_mention(mention)]
     texts += [text for bond in extraction.bonds for text in _of_bond(bond)]
+    titles = [text for topic in extraction.topics for text in (topic.title, topic.subject)]
     # What the words beside it gave away in one place stands bare in another.
-    pieces = sorted(_found(texts).items(), key=lambda found: -len(found[0]))
+    found = _found(texts)
+    pieces = sorted(found.items(), key=lambda found: -len(found[0]))
     known = {piece: kind for piece, kind in pieces if len(piece) >= _SHORTEST}
+    anything = bool(found or _found(titles))  # most often there is nothing to redact
 
     def clean(text: str) -> str:
-        return redacted(text, known)
+        return redacted(text, known) if anything else text
 
     def names(given: Iterable[str]) -> tuple[str, ...]:
         return tuple(filter(_says, dict.fromkeys(map(clean, given))))

@@ -214,3 +214,12 @@ RULES: tuple[Rule, ...] = (
     *(_exact(ADDRESS, street) for street in _STREETS),
 )
 """In order: where two overlap, the earlier rule has it."""
+
+_DIGIT = re.compile(r"\d")
+_WORDED = tuple(rule for rule in RULES if rule.kind in (SECRET, EMAIL, IP))
+"""Those that may find something without a digit."""
+
+
+def rules_for(text: str) -> tuple[Rule, ...]:
+    """The rules that may find something in a text: most texts have no digit."""
+    return RULES if _DIGIT.search(text) else _WORDED

@@ -98,7 +98,8 @@ class UserView(Protocol):
         ...
 
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
-        """The records that exist among `ids`, in that order."""
+        """The records that exist among `ids`, in that order. Here and in `find`, `MemoryRecord` stands for
+        memories of every kind."""
         ...
 
     def find(

@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 
 from recollect.limits import check_text, check_time, check_whole
 from recollect.model.recollection import Event
-from recollect.model.records import MEMORY_TYPES, Entity, MemoryRecord, Relation, Role, Turn
+from recollect.model.records import Entity, MemoryRecord, Relation, Role, Turn
 from recollect.workspace import Workspace
 
 _START = datetime.min.replace(tzinfo=UTC)
@@ -52,9 +52,8 @@ def _everything(work: Workspace, then: datetime | None) -> Iterator[Event]:
     if then is not None:
         said = takewhile(lambda event: event.at <= then, said)
     known: list[Event] = []
-    for kind in MEMORY_TYPES:
-        for memory in work.store.find(kind, {"channel": work.channels}):
-            known += _life(memory, then, work.clock.now())
+    for memory in work.store.find(MemoryRecord, {"channel": work.channels}):
+        known += _life(memory, then, work.clock.now())
     known.sort(key=_key)
     return merge(said, known, key=_key)
 
@@ -63,10 +62,9 @@ def _about(work: Workspace, entity: Entity, then: datetime | None) -> list[Event
     channels, now = work.channels, work.clock.now()
     events: list[Event] = []
     owners = list(work.store.linking("about", [entity.id]))
-    for kind in MEMORY_TYPES if owners else ():
-        for memory in work.store.get(kind, owners):
-            if memory.channel in channels:
-                events += _life(memory, then, now)
+    for memory in work.store.get(MemoryRecord, owners):
+        if memory.channel in channels:
+            events += _life(memory, then, now)
     relations = {
         r.id: r
         for end in ("source", "target")

@@ -144,9 +144,8 @@ def pin(work: Workspace, id: str, pinned: bool) -> MemoryRecord:
 
 def find_memory(work: Workspace, id: str) -> MemoryRecord:
     check_given("id", id)
-    for kind in MEMORY_TYPES:
-        if found := work.store.get(kind, [id]):
-            return found[0]
+    for found in work.store.get(MemoryRecord, [id]):
+        return found
     raise NotFound(f"There is no memory {id!r}.")
 
 

@@ -1,12 +1,12 @@
 """Old conversations step back, entities that nothing is known of go, and turns where the policy says so."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import islice
 
 from recollect.model.changes import Expect, Revise
 from recollect.model.records import (
-    MEMORY_TYPES,
     Conversation,
     Entity,
     MemoryRecord,
@@ -31,9 +31,10 @@ def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
     if most := max(p.entity_salience if p.prune_entities else 0.0 for p in policies):
         yield from _unknown_entities(work, most)
     if days := [policy.turn_days for policy in policies if policy.turn_days]:
-        yield from _old_turns(work, min(days))
+        going: dict[str, set[str]] = {}
+        yield from _old_turns(work, min(days), going)
         yield from _old_calls(work, min(days))
-        yield from _empty_conversations(work, min(days))
+        yield from _empty_conversations(work, min(days), going)
 
 
 def is_old(conversation: Conversation, policy: Retention, now: datetime) -> bool:
@@ -120,19 +121,19 @@ def _unknown_entities(work: Workspace, most: float) -> Iterator[Step]:
 
 def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[str]:
     """Those of the entities that a memory in force, a pinned one, or a relation that holds is about."""
-    if not entities:
-        return set()
-    about = work.store.linking("about", entities)
-    memories = [memory for kind in MEMORY_TYPES for memory in work.store.get(kind, list(about))]
-    known = {id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about}
-    for end in ("source", "target"):
+    known: set[str] = set()
+    for end in ("source", "target") if entities else ():
         bonds = work.store.find(Relation, {end: list(entities)})
         known |= {getattr(bond, end) for bond in bonds if in_force(bond, now)}
-    return known
+    about = work.store.linking("about", [id for id in entities if id not in known])
+    memories = work.store.get(MemoryRecord, list(about))
+    return known | {
+        id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about
+    }
 
 
-def _old_turns(work: Workspace, days: float) -> Iterator[Step]:
-    """Turns past their time, but for those that a pinned memory rests on."""
+def _old_turns(work: Workspace, days: float, going: dict[str, set[str]]) -> Iterator[Step]:
+    """Turns past their time, but for those that a pinned memory rests on; put in `going`, by conversation."""
     now = work.clock.now()
     found = work.store.find(Turn, {"at": AtMost(now - timedelta(days=days))}, order="at")
     while some := list(islice(found, TOGETHER)):
@@ -140,9 +141,13 @@ def _old_turns(work: Workspace, days: float) -> Iterator[Step]:
         kept = _pinned(work, [turn.id for turn in past])
         for turn in past:
             if turn.id not in kept:
-                most = work.retention(turn.channel).turn_days
-                why = f"said on {turn.at:%Y-%m-%d}, and kept for {most:g} days"
-                yield Step(action="erase", record=turn, why=why, details={"turn_days": most})
+                going.setdefault(turn.conversation, set()).add(turn.id)
+                yield _erased(turn, f"said on {turn.at:%Y-%m-%d}", work.retention(turn.channel).turn_days)
+
+
+def _erased(record: Turn | ToolInvocation, since: str, days: float) -> Step:
+    why = f"{since}, and kept for {days:g} days"
+    return Step(action="erase", record=record, why=why, together=True, details={"turn_days": days})
 
 
 def _old_calls(work: Workspace, days: float) -> Iterator[Step]:
@@ -152,22 +157,29 @@ def _old_calls(work: Workspace, days: float) -> Iterator[Step]:
     for call in work.store.find(ToolInvocation, old):
         own = work.retention(call.channel).turn_days
         if own and now - call.at >= timedelta(days=own):
-            why = f"called on {call.at:%Y-%m-%d}, and kept for {own:g} days"
-            yield Step(action="erase", record=call, why=why, details={"turn_days": own})
+            yield _erased(call, f"called on {call.at:%Y-%m-%d}", own)
 
 
 def _pinned(work: Workspace, turns: Sequence[str]) -> set[str]:
     citing = work.store.linking("sources", turns) if turns else {}
-    pinned = [m for kind in MEMORY_TYPES for m in work.store.get(kind, list(citing)) if m.pinned]
+    pinned = [memory for memory in work.store.get(MemoryRecord, list(citing)) if memory.pinned]
     return {source for memory in pinned for source in memory.sources}
 
 
-def _empty_conversations(work: Workspace, days: float) -> Iterator[Step]:
-    """What is left of a conversation whose last turn has gone is a name, which goes too."""
+def _empty_conversations(
+    work: Workspace, days: float, going: Mapping[str, AbstractSet[str]]
+) -> Iterator[Step]:
+    """What is left of a conversation when its last turn has gone, or goes now, is a name, which goes too."""
     now = work.clock.now()
     old = {"last_at": AtMost(now - timedelta(days=days))}
     for conversation in work.store.find(Conversation, old):
         own = work.retention(conversation.channel).turn_days
         over = bool(own) and now - conversation.last_at >= timedelta(days=own)
-        if over and not work.store.count(Turn, {"conversation": conversation.id}):
+        if over and not _is_left(work, conversation.id, going.get(conversation.id, frozenset())):
             yield Step(action="erase", record=conversation, why="no turn of it is left")
+
+
+def _is_left(work: Workspace, conversation: str, going: AbstractSet[str]) -> bool:
+    """Whether anything of a conversation stays when these turns go; some of them may have gone already."""
+    some = work.store.find(Turn, {"conversation": conversation}, limit=len(going) + 1)
+    return any(turn.id not in going for turn in some)

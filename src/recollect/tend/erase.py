@@ -10,7 +10,6 @@ from recollect.limits import check_flag, check_text
 from recollect.model.changes import Change, Expect, ExpectOnly, Log, Put, Remove, Revise, Unname
 from recollect.model.goals import OPEN
 from recollect.model.records import (
-    MEMORY_TYPES,
     RAN_OUT,
     RECORD_TYPES,
     AuditEntry,
@@ -47,7 +46,7 @@ from recollect.tend.unlearn import (
 from recollect.tend.unsaid import unsaid
 from recollect.workspace import Workspace, rereading
 
-_CITING = (*MEMORY_TYPES, Entity, Relation)
+_CITING = (MemoryRecord, Entity, Relation)
 _KEPT = ("audit", "tombstone")
 _AT_ONCE = 500
 
@@ -168,12 +167,24 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         for turn in _sources(work, memory, notes_only=True)
     ]
     everything = _all_of_it(work, [*doomed, *notes], spares_pinned)
-    everything |= _all_of_it(work, _replaced(work, everything), spares_pinned)
+    if older := _replaced(work, everything):
+        everything |= _all_of_it(work, older, spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched, spared=spares_pinned)
     calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
-    work.apply(*calm, *stones, *logged)
+    work.apply(*_empty(everything), *calm, *stones, *logged)
     return len(everything)
+
+
+def _empty(gone: Mapping[str, Record]) -> list[Change]:
+    """That conversations which go have no turns but those that go too."""
+    turns: dict[str, set[str]] = {
+        id: set() for id, record in gone.items() if isinstance(record, Conversation)
+    }
+    for record in gone.values():
+        if isinstance(record, Turn) and record.conversation in turns:
+            turns[record.conversation].add(record.id)
+    return [ExpectOnly("turn", {"conversation": id}, frozenset(known)) for id, known in turns.items()]
 
 
 def _replaced(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
@@ -230,8 +241,10 @@ def _erasing(
     memories = [m for m in ({**everything, **neighbours}).values() if isinstance(m, MemoryRecord)]
     changes: list[Change] = [Expect(record.kind, record.id, record) for record in (*watched, *memories)]
     turns = _turns(everything)
-    changes += [*unlearn(work, everything, turns), *reopened(work, everything, spared)]
-    changes += [*unbound(everything), *reopen(work, everything, turns), *unsaid(work, everything, turns)]
+    citing = [*work.store.linking("sources", sorted(turns))]
+    changes += [*unlearn(work, everything, turns, citing), *reopened(work, everything, spared)]
+    changes += unbound(everything)
+    changes += [*reopen(work, everything, turns, citing), *unsaid(work, everything, turns, citing)]
     changes += plan_erasure(everything, neighbours)
     changes += _unblocked(work, everything)
     changes += emptied(work, everything, labelled)
@@ -333,7 +346,7 @@ def neighbours_of(work: Workspace, doomed: Iterable[Record]) -> dict[str, Memory
         if isinstance(record, MemoryRecord):
             ids.update(id for id in (record.supersedes, record.superseded_by) if id)
     wanted = sorted(ids)
-    return {record.id: record for kind in MEMORY_TYPES for record in work.store.get(kind, wanted)}
+    return {record.id: record for record in work.store.get(MemoryRecord, wanted)}
 
 
 def plan_erasure(doomed: Mapping[str, Record], neighbours: Mapping[str, MemoryRecord]) -> list[Change]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from recollect.model.changes import Expect, Renew, Revise
-from recollect.model.records import MEMORY_TYPES, MemoryRecord
+from recollect.model.records import MemoryRecord
 from recollect.model.retention import Retention
 from recollect.model.search import AtMost
 from recollect.ports.store import Usage
@@ -21,16 +21,15 @@ def plan_expiry(work: Workspace, mark: Mark) -> Iterator[Step]:
     soon = now + timedelta(minutes=work.settings.expire_minutes)
     where = {"expires_at": AtMost(soon), "pinned": False}
     going: set[str] = set()
-    for kind in MEMORY_TYPES:
-        for some, usage in used_together(work.store, work.store.find(kind, where)):
-            for memory in some:
-                policy, used = work.retention(memory.channel), usage.get(memory.id)
-                if (end := extended(memory, used, policy, now)) is not None:
-                    yield _renewal(memory, end, used, policy)
-                elif memory.expires_at is not None and memory.expires_at <= now:
-                    steps = [s for s in _gone(work, memory, used, policy) if s.record.id not in going]
-                    going.update(step.record.id for step in steps)
-                    yield from steps
+    for some, usage in used_together(work.store, work.store.find(MemoryRecord, where)):
+        for memory in some:
+            policy, used = work.retention(memory.channel), usage.get(memory.id)
+            if (end := extended(memory, used, policy, now)) is not None:
+                yield _renewal(memory, end, used, policy)
+            elif memory.expires_at is not None and memory.expires_at <= now:
+                steps = [s for s in _gone(work, memory, used, policy) if s.record.id not in going]
+                going.update(step.record.id for step in steps)
+                yield from steps
 
 
 def extended(memory: MemoryRecord, used: Usage | None, policy: Retention, now: datetime) -> datetime | None:

@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Any, cast
 
 from recollect.model.changes import Change, Expect, Put, Revise
-from recollect.model.records import MEMORY_TYPES, UserSettings
+from recollect.model.records import MemoryRecord, UserSettings
 from recollect.record.retention import SETTING
 from recollect.workspace import Workspace
 
 
 def named_elsewhere(work: Workspace, channel: str) -> list[Change]:
     """What has to change so that nothing which stays names the channel."""
-    promoted = [m for kind in MEMORY_TYPES for m in work.store.find(kind, {"promoted_from": channel})]
+    promoted = [*work.store.find(MemoryRecord, {"promoted_from": channel})]
     return [*_unset(work, channel), *(Revise(m.kind, m.id, {"promoted_from": None}) for m in promoted)]
 
 

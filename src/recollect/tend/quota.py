@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from recollect.errors import QuotaExceeded
-from recollect.model.records import MEMORY_TYPES, MemoryRecord, UserSettings
+from recollect.model.records import MemoryRecord, UserSettings
 from recollect.model.retention import EVERYWHERE, Retention, faded
 from recollect.model.scope import GLOBAL
 from recollect.ports.store import Usage
@@ -122,12 +122,11 @@ def _candidates(
     work: Workspace, channel: str, now: datetime
 ) -> Iterator[tuple[tuple[bool, float, int, str], MemoryRecord]]:
     where = {"pinned": False, **({"channel": channel} if channel else {})}
-    for kind in MEMORY_TYPES:
-        for some, usage in used_together(work.store, work.store.find(kind, where)):
-            for memory in some:
-                if memory.origin != "explicit":
-                    policy = work.retention(memory.channel)
-                    yield worth(memory, usage.get(memory.id), policy, now), memory
+    for some, usage in used_together(work.store, work.store.find(MemoryRecord, where)):
+        for memory in some:
+            if memory.origin != "explicit":
+                policy = work.retention(memory.channel)
+                yield worth(memory, usage.get(memory.id), policy, now), memory
 
 
 def making_room(work: Workspace, save: Callable[[], T], count: int) -> T:

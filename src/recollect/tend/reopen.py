@@ -1,6 +1,6 @@
 """Relations that hold again, once what ended them is gone."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from recollect.mine.bonds import ENDED_IN, group, reopened, settled
@@ -9,11 +9,12 @@ from recollect.model.records import Record, Relation, mined
 from recollect.workspace import Workspace
 
 
-def reopen(work: Workspace, gone: Mapping[str, Record], turns: Collection[str]) -> list[Change]:
-    """What becomes of the relations beside those that are gone, and of those that gone turns tell of. Comes
+def reopen(
+    work: Workspace, gone: Mapping[str, Record], turns: Collection[str], citing: Iterable[str]
+) -> list[Change]:
+    """What becomes of the relations beside those that are gone, and of those that cite gone turns. Comes
     before the removals, which change what is expected."""
-    citing = [*work.store.linking("sources", sorted(turns)), *gone]
-    touched = [*work.store.get(Relation, sorted({*citing}))]
+    touched = work.store.get(Relation, sorted({*citing, *gone}))
     changes: list[Change] = []
     for source, type, channel in sorted({group(relation) for relation in touched}):
         where = {"source": source, "type": type, "channel": channel}

@@ -91,32 +91,24 @@ def carry_out(
         for step in some:
             if step.do is not None:
                 _try(tally, step.action, lambda s=step: s.do(hold) if s.do else 0)
-        _together(work, tally, [step for step in some if step.changes], _apply)
-        _together(work, tally, [step for step in some if not step.changes and step.do is None], _erase)
+        _together(work, tally, [step for step in some if step.do is None])
         told(tally.done)
 
 
-def _together(
-    work: Workspace, tally: Tally, steps: list[Step], do: Callable[[Workspace, list[Step]], None]
-) -> None:
+def _together(work: Workspace, tally: Tally, steps: list[Step]) -> None:
     """In one transaction; one by one when something is in the way of that."""
     if not steps:
         return
     try:
-        do(work, steps)
+        _land(work, steps)
     except StoreUnavailable:
         raise
     except Exception:  # noqa: BLE001 - told by whichever step it is
         for step in steps:
-            _try(tally, step.action, lambda s=step: _done(do, work, [s]))
+            _try(tally, step.action, lambda s=step: _land(work, [s]))
         return
     for step in steps:
         tally.add(step.action)
-
-
-def _done(do: Callable[[Workspace, list[Step]], None], work: Workspace, steps: list[Step]) -> int:
-    do(work, steps)
-    return len(steps)
 
 
 def _try(tally: Tally, action: str, do: Callable[[], int]) -> None:
@@ -133,24 +125,36 @@ def _try(tally: Tally, action: str, do: Callable[[], int]) -> None:
         tally.problem = tally.problem or RecollectError(type(error).__name__)
 
 
-def _apply(work: Workspace, steps: list[Step]) -> None:
+def _land(work: Workspace, steps: list[Step]) -> int:
     changes = _grouped([change for step in steps for change in step.changes])
-    alone = [entry for step in steps if not step.together for entry in _logged(work, step)]
-    work.apply(*changes, *alone, *_logged_together(work, [step for step in steps if step.together]))
+    logged = [*_logged(work, steps), *_logged_together(work, [step for step in steps if step.together])]
+    if doomed := [step.record for step in steps if not step.changes]:
+        erase_all(work, doomed, [*changes, *logged])
+    else:
+        work.apply(*changes, *logged)
+    return len(steps)
 
 
-def _logged_together(work: Workspace, steps: list[Step]) -> list[Change]:
+def _logged(work: Workspace, steps: list[Step]) -> Iterator[Change]:
+    for step in (step for step in steps if not step.together):
+        subject, kind = f"{step.record.kind} {step.record.id}", step.record.kind
+        yield from work.log(step.action, subject, kind=kind, details=_reason(step), always=not step.changes)
+
+
+def _logged_together(work: Workspace, steps: list[Step]) -> Iterator[Change]:
     """One entry for all steps of an action and a kind: what is done to thousands of records day by day would
     fill the audit."""
-    alike: dict[tuple[str, str], list[Step]] = {}
+    alike: dict[tuple[str, str, bool], list[Step]] = {}
     for step in steps:
-        alike.setdefault((step.action, step.record.kind), []).append(step)
-    logged: list[Change] = []
-    for (action, kind), some in alike.items():
-        first, *others = (step.details for step in some)
+        alike.setdefault((step.action, step.record.kind, not step.changes), []).append(step)
+    for (action, kind, always), some in alike.items():
+        first, *others = map(_reason, some)
         common = {k: v for k, v in first.items() if all(k in d and d[k] == v for d in others)}
-        logged += work.log(action, kind, count=len(some), kind=kind, details=common)
-    return logged
+        yield from work.log(action, kind, count=len(some), kind=kind, details=common, always=always)
+
+
+def _reason(step: Step) -> Json:
+    return {"why": step.why, **step.details}
 
 
 def _grouped(changes: list[Change]) -> list[Change]:
@@ -161,14 +165,3 @@ def _grouped(changes: list[Change]) -> list[Change]:
     ids = {put.record.id for put in puts}
     once = len(ids) == len(puts) == len(expects) == len(changes) - len(puts)
     return [*expects, *puts] if once and ids == {expect.id for expect in expects} else changes
-
-
-def _erase(work: Workspace, steps: list[Step]) -> None:
-    logged = [entry for step in steps for entry in _logged(work, step, always=True)]
-    erase_all(work, [step.record for step in steps], logged)
-
-
-def _logged(work: Workspace, step: Step, *, always: bool = False) -> Iterable[Change]:
-    subject = f"{step.record.kind} {step.record.id}"
-    details = {"why": step.why, **step.details}
-    return work.log(step.action, subject, kind=step.record.kind, details=details, always=always)

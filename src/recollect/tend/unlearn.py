@@ -5,14 +5,13 @@ procedure loses the cases that began there, and its words if they came from ther
 merged into keeps the words that somebody else said.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from recollect.errors import Conflict
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Revise
 from recollect.model.records import (
     LEARNT,
-    MEMORY_TYPES,
     Conversation,
     Episode,
     MemoryRecord,
@@ -69,13 +68,13 @@ def learnt_among(work: Workspace, ids: Sequence[str]) -> dict[str, Procedure]:
     return {p.id: p for p in work.store.get(Procedure, ids) if p.origin == LEARNT} if ids else {}
 
 
-def unlearn(work: Workspace, gone: Mapping[str, Record], turns: AbstractSet[str]) -> list[Change]:
-    """What becomes of what stays. Comes before the removals, which change what is expected."""
-    if not turns:
-        return []
+def unlearn(
+    work: Workspace, gone: Mapping[str, Record], turns: AbstractSet[str], citing: Iterable[str]
+) -> list[Change]:
+    """What becomes of those that stay and cite the turns. Comes before the removals, which change what is
+    expected."""
     changes: list[Change] = []
-    citing = sorted(work.store.linking("sources", sorted(turns)).keys() - gone.keys())
-    for memory in (m for kind in MEMORY_TYPES for m in work.store.get(kind, citing)):
+    for memory in work.store.get(MemoryRecord, sorted({*citing} - gone.keys())):
         left = left_of(work, memory, turns)
         if left is not None:
             same = left.content == memory.content

@@ -6,7 +6,6 @@ from recollect.errors import NotFound
 from recollect.limits import check_given
 from recollect.model.changes import Change, Expect, Put, Revise
 from recollect.model.records import (
-    MEMORY_TYPES,
     NEVER,
     Closet,
     Conversation,
@@ -36,7 +35,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
         raise NotFound(f"There is no conversation {id!r}.")
     turns = {turn.id for turn in work.store.find(Turn, {"conversation": id})}
     derived = work.store.linking("sources", sorted(turns))
-    citing = [r for kind in (*MEMORY_TYPES, Entity, Relation) for r in work.store.get(kind, list(derived))]
+    citing = [r for kind in (MemoryRecord, Entity, Relation) for r in work.store.get(kind, list(derived))]
     ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
     gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
     gone |= {s.id: s for s in work.store.find(Summary, {"conversation": id}) if CONCLUDED in s.metadata}
@@ -57,7 +56,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
         fewer = replace(record, sources=tuple(s for s in derived[record.id] if s not in turns))
         same = left is None or left.content == record.content
         changes.append(Put(left or fewer, None if same else indexed(work, left or fewer)))
-    changes += [*unbound(gone), *reopen(work, gone, turns), *unsaid(work, gone, turns)]
+    changes += [*unbound(gone), *reopen(work, gone, turns, derived), *unsaid(work, gone, turns, derived)]
     changes += plan_erasure(gone, neighbours)
     changes += [Put(husk(closet)) for closet in closets]
     held = {"mined_to": 0, "mining_failures": 0, "mining_problem": None, "mining_after": NEVER}

@@ -1,13 +1,13 @@
 """What is left of an entity when turns that named it are gone: no name and no trait that only they told."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from recollect.mine.entities import ALIASES, APART, keys_of
 from recollect.mine.identity import MERGED
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import MEMORY_TYPES, Entity, Record, Turn
+from recollect.model.records import Entity, MemoryRecord, Record, Turn
 from recollect.model.searched import searchable_text
 from recollect.record.memories import indexed
 from recollect.text.analyse import terms
@@ -15,12 +15,13 @@ from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
 
 
-def unsaid(work: Workspace, gone: Mapping[str, Record], turns: Collection[str]) -> list[Change]:
+def unsaid(
+    work: Workspace, gone: Mapping[str, Record], turns: Collection[str], citing: Iterable[str]
+) -> list[Change]:
     """What becomes of the entities that stay and cite turns that go. Comes before the removals, which change
     what is expected."""
-    citing = work.store.linking("sources", sorted(turns))
     changes: list[Change] = []
-    for entity in work.store.get(Entity, sorted(citing.keys() - gone.keys())):
+    for entity in work.store.get(Entity, sorted({*citing} - gone.keys())):
         left = _left(work, entity, gone, turns)
         same = searchable_text(left) == searchable_text(entity)
         changes += [
@@ -34,7 +35,7 @@ def _left(work: Workspace, entity: Entity, gone: Mapping[str, Record], turns: Co
     sources = tuple(id for id in entity.sources if id not in turns)
     about = [id for id in work.store.linking("about", [entity.id]) if id not in gone]
     told = [turn.content for turn in work.store.get(Turn, sources)]
-    told += [memory.content for kind in MEMORY_TYPES for memory in work.store.get(kind, about)]
+    told += [memory.content for memory in work.store.get(MemoryRecord, about)]
     text = folded("\n".join(told))
     names = [name for name in (entity.name, *entity.aliases) if folded(name) in text]
     name = entity.name if entity.name in names or not names else max(names, key=len)

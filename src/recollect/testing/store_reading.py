@@ -15,6 +15,7 @@ from recollect.model.records import (
     Fact,
     Goal,
     GoalStatus,
+    MemoryRecord,
     Procedure,
     Record,
     Role,
@@ -41,6 +42,14 @@ class ReadingContract(StoreSuite):
         alice.apply([Put(fact("f"))])
         assert alice.get(Procedure, ["f"]) == []
         assert alice.get(Turn, ["f"]) == []
+
+    def test_memories_of_every_kind_are_read_together(self, alice: UserStore) -> None:
+        steps = memory(Procedure, "b", "how to", context="by night", tools=("lamp",), sources=("t",))
+        alice.apply([Put(fact("a", sources=("t", "u"))), Put(steps), Put(fact("c", pinned=True))])
+        known = [*alice.get(Fact, ["c"]), steps, *alice.get(Fact, ["a"])]
+        assert alice.get(MemoryRecord, ["c", "b", "nobody", "a"]) == known
+        assert [*alice.find(MemoryRecord, {"pinned": False}, order="id", descending=True)] == known[1:]
+        assert alice.count(MemoryRecord) == len(known)
 
     def test_get_and_remove_of_very_many(self, alice: UserStore) -> None:
         names = [f"f-{i:04}" for i in range(MANY)]

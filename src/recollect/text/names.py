@@ -11,11 +11,22 @@ _KEPT = frozenset("$€£%+#@")
 """What tells prices and C++ from others, beside letters, digits and the marks that scripts need."""
 
 
+class _Telling(dict[int, str]):
+    """What becomes of each character in a name, as `str.translate` asks for it."""
+
+    def __missing__(self, code: int) -> str:
+        c = chr(code)
+        self[code] = c if c in _KEPT or unicodedata.category(c)[0] in "LNM" else " "
+        return self[code]
+
+
+_TELLING = _Telling()
+
+
 def folded(name: str) -> str:
     """The name without what does not tell it from another: case, accents, an article, punctuation."""
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", _POSSESSIVE.sub("", name.casefold())))
-    told = "".join(c if c in _KEPT or unicodedata.category(c)[0] in "LNM" else " " for c in plain)
-    return _ARTICLE.sub("", " ".join(told.split()))
+    return _ARTICLE.sub("", " ".join(plain.translate(_TELLING).split()))
 
 
 def name_key(secret: bytes, name: str) -> str:

@@ -12,7 +12,7 @@ from recollect.bench.quality.ingest import SetClock
 from recollect.bench.years.people import WORK, Day, Note, Person, Talk
 from recollect.bench.years.policies import Policy
 from recollect.errors import QuotaExceeded
-from recollect.model.records import MEMORY_TYPES, MemoryRecord
+from recollect.model.records import MemoryRecord
 from recollect.model.scope import GLOBAL
 from recollect.ports.tending import Size
 from recollect.tend.tender import Outcome
@@ -151,7 +151,7 @@ def _ask(world: World, user: User, day: Day, span: Span) -> None:
 
 def _memories(world: World, user: User, ids: list[str]) -> list[MemoryRecord]:
     store = world.memory.store.user(user.name)
-    return [memory for kind in MEMORY_TYPES for memory in store.get(kind, ids)] if ids else []
+    return store.get(MemoryRecord, ids)
 
 
 def _note(outcomes: list[Outcome], span: Span) -> None:

@@ -118,7 +118,8 @@ class PostgresBackend:
     def again(self, step: Callable[[], T]) -> T:
         return self._sessions.again(step)
 
-    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
+    def write(self, work: Callable[[Connection], T], user: str | None = None, *, durable: bool = True) -> T:
+        # All of it is durable: a server flushes for many at once.
         return self._sessions.write(work, user)
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:

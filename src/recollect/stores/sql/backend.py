@@ -30,9 +30,10 @@ class Backend(Protocol):
         """What a step that only reads returns; taken again should its connection be lost."""
         ...
 
-    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
+    def write(self, work: Callable[[Connection], T], user: str | None = None, *, durable: bool = True) -> T:
         """Run `work` in a transaction that is durable when this returns; all or nothing. It may be run
-        again after it was undone."""
+        again after it was undone. What only says who is at work and how far it has come, or was counted in
+        memory until now, need not be `durable`: a power cut costs no more than it does anyway."""
         ...
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:

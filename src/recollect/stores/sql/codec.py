@@ -16,12 +16,13 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Table
 
 from recollect.errors import Invalid, StoreCorrupt
 from recollect.model.records import MemoryRecord, Record
 from recollect.model.shapes import FieldShape, Shape, field_from_json, field_to_json, shapes
 from recollect.model.space import LARGEST
-from recollect.stores.sql.schema import RECORD_TABLES
+from recollect.stores.sql.schema import RECORD_TABLES, memories
 
 R = TypeVar("R", bound=Record)
 
@@ -145,9 +146,14 @@ class _Column:
         return [encode(value) if value is not None or null else None for value in values]
 
 
+def table_of(kind: type[Record]) -> Table:
+    """The table of a kind; of `MemoryRecord`, which stands for all memories, the one that they share."""
+    return memories if kind is MemoryRecord else RECORD_TABLES[kind.kind]
+
+
 @cache
 def _columns(kind: type[Record]) -> tuple[_Column, ...]:
-    table = RECORD_TABLES[kind.kind]
+    table = table_of(kind)
     return tuple(
         _Column(
             f.name,
@@ -164,7 +170,7 @@ def _columns(kind: type[Record]) -> tuple[_Column, ...]:
 @cache
 def _details(kind: type[Record]) -> tuple[FieldShape, ...]:
     """The fields that only this kind of memory has; they share one column."""
-    return tuple(f for f in shapes(kind) if f.name not in RECORD_TABLES[kind.kind].c and f.name not in LINKS)
+    return tuple(f for f in shapes(kind) if f.name not in table_of(kind).c and f.name not in LINKS)
 
 
 @cache
@@ -202,11 +208,23 @@ def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
         raise StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.") from error
 
 
+@cache
+def _decoding(kind: type[Record]) -> tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any], Any]], ...]]:
+    """The columns of text, and the others with how each is read."""
+    texts = tuple(column.name for column in _columns(kind) if column.shape == "text")
+    return texts, tuple((column.name, column.decode) for column in _columns(kind) if column.name not in texts)
+
+
 def _decoded(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
+    """Written out, because it is done for every record that is read."""
+    texts, others = _decoding(kind)
     values: dict[str, Any] = {name: links.get(name, ()) for name in link_fields(kind)}
-    for column in _columns(kind):
-        value = row[column.name]
-        values[column.name] = value if value is None else column.decode(value)
+    for name in texts:
+        text = row[name]
+        values[name] = text if text is None or _ESCAPE not in text else decode_text(text)
+    for name, decode in others:
+        value = row[name]
+        values[name] = value if value is None else decode(value)
     if issubclass(kind, MemoryRecord):
         details = decode_json(row["details"])
         values |= {f.name: field_from_json(f, details[f.name]) for f in _details(kind) if f.name in details}

@@ -6,7 +6,7 @@ from recollect.errors import Conflict
 from recollect.model.changes import Expect, ExpectOnly
 from recollect.model.records import BY_KIND
 from recollect.stores.sql import schema
-from recollect.stores.sql.reading import meeting, of_kind, records, shaped
+from recollect.stores.sql.reading import ids_of, of_kind, records, shaped
 from recollect.stores.sql.rows import UserRows, own_select
 
 _HOLDER = own_select(schema.visits, schema.visits.c.holder)
@@ -28,10 +28,8 @@ def expect(rows: UserRows, expects: Sequence[Expect]) -> None:
 
 def expect_only(rows: UserRows, change: ExpectOnly) -> None:
     kind = BY_KIND[change.kind]
-    table = schema.RECORD_TABLES[kind.kind]
     shape, given = shaped(rows, kind, change.where)
-    wanted = of_kind(rows.select(table, table.c.id), kind).where(*meeting(kind, shape))
-    if frozenset(row["id"] for row in rows.all(wanted, **given)) != change.ids:
+    if frozenset(row["id"] for row in rows.all(ids_of(kind, shape), **given)) != change.ids:
         raise Conflict(f"Another {kind.kind} of the same sort was stored in the meantime: read them again.")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import bindparam, select
 
 from recollect.errors import Invalid
 from recollect.model.changes import Chunk
@@ -37,16 +37,15 @@ DERIVED_FROM = ("pinned", "expires_at", "salience", "tense", "details")
 
 Columns = Mapping[str, list[Any]]
 
-_SPACES = str(select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions))
+_SPACES = select(schema.spaces.c.id, schema.spaces.c.model, schema.spaces.c.dimensions)
 
 
-# By the turns, which are found by their conversation: chunks have no index for that.
 _ITS_TURNS = own_select(schema.turns, schema.turns.c.id).where(
     schema.turns.c.conversation == bindparam("which")
 )
 _ARCHIVE = (
     own_update(schema.chunks)
-    .where(schema.chunks.c.owner.in_(_ITS_TURNS), schema.chunks.c.weight != bindparam("counts"))
+    .where(schema.chunks.c.weight != bindparam("counts"))
     .values(weight=bindparam("counts"), seq=bindparam("new_seq"))
 )
 
@@ -65,7 +64,7 @@ class Indexer:
         self.documents: int = user["documents"]
         self.terms: int = user["terms"]
         self._space = space
-        self._spaces = _spaces(rows.connection, space)
+        self._spaces = _spaces(rows, space)
         self._chunks = defaultdict[str, list[Any]](list)
         self._vectors = defaultdict[str, list[Any]](list)
         self._texts: list[tuple[int, list[str]]] = []
@@ -131,10 +130,12 @@ class Indexer:
             self._rows.change(revision, which=owner, new_seq=self._seq, **given)
 
     def archive(self, conversation: str, archived: bool) -> None:
-        """Have the turns of a conversation count less, or as before."""
+        """Have the turns of a conversation count less, or as before. By the turns: chunks have no index for
+        their conversation."""
         self.flush()
-        counts = weight(None, None, archived)
-        self._rows.change(_ARCHIVE, which=conversation, counts=counts, new_seq=self._seq)
+        turns = [row["id"] for row in self._rows.all(_ITS_TURNS, which=conversation)]
+        given = {"counts": weight(None, None, archived), "new_seq": self._seq}
+        self._rows.change_in(_ARCHIVE, schema.chunks.c.owner, turns, **given)
 
     def note_gone(self, kind: str, ids: Sequence[str]) -> None:
         new = [id for id in ids if (kind, id) not in self._gone]
@@ -151,10 +152,10 @@ class Indexer:
         return [None if vector is None else next(encoded) for vector in vectors]
 
 
-def _spaces(connection: Connection, space: Space | None) -> dict[int, bool]:
+def _spaces(rows: UserRows, space: Space | None) -> dict[int, bool]:
     """The spaces that chunks have vectors in, and whether that is the one given."""
     given = None if space is None else (space.model, space.dimensions)
-    return {id: (model, dimensions) == given for id, model, dimensions in connection.exec_driver_sql(_SPACES)}
+    return {row["id"]: (row["model"], row["dimensions"]) == given for row in rows.all(_SPACES)}
 
 
 def derived(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Dialect, Executable
+from sqlalchemy import BindParameter, Connection, Dialect, Executable, Float
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.visitors import iterate
 
@@ -49,9 +49,10 @@ class Kept:
         return found
 
     def _compile(self, dialect: Dialect) -> bool:
-        """Not one whose text depends on how many values there are, or whose values are to be converted."""
+        """Not one whose text depends on how many values there are, or whose values are to be converted;
+        numbers are not, in SQLite."""
         parts: list[Any] = [part for part in iterate(self._statement) if isinstance(part, BindParameter)]
-        if any(b.expanding or b.type.dialect_impl(dialect).bind_processor(dialect) for b in parts):
+        if any(b.expanding or _is_converted(b.type, dialect) for b in parts):
             return False
         compiled = self._statement.compile(dialect=dialect)
         self._given = tuple((name, compiled.params[name]) for name in compiled.positiontup or ())
@@ -65,6 +66,10 @@ class Kept:
             return False
         self._text = str(compiled)
         return True
+
+
+def _is_converted(type: Any, dialect: Dialect) -> bool:
+    return not isinstance(type, Float) and type.dialect_impl(dialect).bind_processor(dialect) is not None
 
 
 def insert_directly(connection: Connection, statement: str, rows: list[Any]) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from recollect.errors import SchemaMismatch
 from recollect.text.analyse import VERSION
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest revision in `migrations/versions`."""
 
 

@@ -4,23 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import (
-    ColumnElement,
-    Integer,
-    ScalarSelect,
-    Select,
-    Table,
-    Text,
-    UniqueConstraint,
-    and_,
-    bindparam,
-    func,
-    null,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
@@ -28,7 +15,14 @@ from recollect.model.search import AtLeast, AtMost
 from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.stores.sql import schema
-from recollect.stores.sql.codec import decode_text, encode_fields, encode_time, from_row, link_fields
+from recollect.stores.sql.codec import (
+    decode_text,
+    encode_fields,
+    encode_time,
+    from_row,
+    link_fields,
+    table_of,
+)
 from recollect.stores.sql.rows import UserRows, own_select
 
 R = TypeVar("R", bound=Record)
@@ -40,7 +34,7 @@ PAGE_SIZE = "page_size"
 @lru_cache(maxsize=256)
 def of_kind(statement: Select[Any], kind: type[Record]) -> Select[Any]:
     """Memories of all kinds share a table."""
-    if issubclass(kind, MemoryRecord):
+    if issubclass(kind, MemoryRecord) and kind is not MemoryRecord:
         return statement.where(schema.memories.c.kind == kind.kind)
     return statement
 
@@ -63,7 +57,7 @@ def shaped(
 ) -> tuple[Shape, dict[str, Any]]:
     """How fields are to compare, and what with, as parameters of `meeting`: equality with each, or with any
     of a list of values. A statement that is built once costs a third of one that is built anew."""
-    table = schema.RECORD_TABLES[kind.kind]
+    table = table_of(kind)
     given: Mapping[str, Any] = {} if where is None else where
     bounds = {name: value for name, value in given.items() if isinstance(value, AtMost | AtLeast)}
     equal = {name: value for name, value in given.items() if name not in bounds}
@@ -91,7 +85,7 @@ def _way(name: str, value: Any, bound: AtMost | AtLeast | None, server: bool) ->
 @lru_cache(maxsize=512)
 def meeting(kind: type[Record], shape: Shape) -> tuple[ColumnElement[bool], ...]:
     """Conditions of a shape, with parameters for values."""
-    columns = schema.RECORD_TABLES[kind.kind].c
+    columns = table_of(kind).c
     return tuple(_met(columns[name], f"given_{name}", how, value) for name, how, value in shape)
 
 
@@ -125,30 +119,25 @@ def ordered(key: Key, descending: bool) -> tuple[ColumnElement[Any], ...]:
 
 
 @lru_cache(maxsize=512)
-def page_of(kind: type[Record], shape: Shape, order: str, descending: bool, first: bool) -> Select[Any]:
-    """`PAGE_SIZE` of what has this shape, in an order."""
-    table = schema.RECORD_TABLES[kind.kind]
+def page_of(kind: type[Record], shape: Shape, order: str, descending: bool) -> Select[Any]:
+    """The first `PAGE_SIZE` of what has this shape, in an order."""
+    table = table_of(kind)
     found = of_kind(own_select(table), kind).where(*meeting(kind, shape))
-    key: Key = (table.c[order], table.c.id)
-    if first and _is_looked_up(table, {name for name, _, _ in shape}, order):
-        key = (func.coalesce(key[0], null()), func.coalesce(key[1], null()))
-    return found.order_by(*ordered(key, descending)).limit(bindparam(PAGE_SIZE, type_=Integer))
-
-
-def _is_looked_up(table: Table, compared: set[str], order: str) -> bool:
-    """Whether an index leads to what has these columns, but not in this order: few enough to be put in order.
-    SQLite, which knows nothing of how many there are, would rather read all there is of the user in order,
-    unless the order is one that no index has. Whoever wants more than a page gets the others that way."""
-    unique = [one for one in table.constraints if isinstance(one, UniqueConstraint)]
-    keys = [[column.name for column in key.columns] for key in (*table.indexes, *unique)]
-    leading = [names for names in keys if names[1:2] and names[1] in compared]
-    return bool(leading) and not any(order in names for names in leading)
+    by = ordered((table.c[order], table.c.id), descending)
+    return found.order_by(*by).limit(bindparam(PAGE_SIZE, type_=Integer))
 
 
 @lru_cache(maxsize=512)
 def count_of(kind: type[Record], shape: Shape) -> Select[Any]:
     """How many have this shape."""
-    return of_kind(own_select(schema.RECORD_TABLES[kind.kind], _HOW_MANY), kind).where(*meeting(kind, shape))
+    return of_kind(own_select(table_of(kind), _HOW_MANY), kind).where(*meeting(kind, shape))
+
+
+@lru_cache(maxsize=512)
+def ids_of(kind: type[Record], shape: Shape) -> Select[Any]:
+    """Which have this shape."""
+    table = table_of(kind)
+    return of_kind(own_select(table, table.c.id), kind).where(*meeting(kind, shape))
 
 
 def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[bool]:
@@ -162,22 +151,23 @@ def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[
 
 def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]]) -> list[R]:
     """Rows of a kind's table with their links, as records."""
-    if not link_fields(kind):
-        return [from_row(kind, row, {}) for row in found]
-    links = linked(rows, [row["id"] for row in found])
-    return [from_row(kind, row, links.get(row["id"], {})) for row in found]
+    links = linked(rows, [row["id"] for row in found]) if link_fields(kind) else {}
+    if kind is not MemoryRecord:
+        return [from_row(kind, row, links.get(row["id"], {})) for row in found]
+    return [from_row(cast(type[R], BY_KIND[row["kind"]]), row, links.get(row["id"], {})) for row in found]
 
 
-_LINKS = own_select(schema.links).order_by(schema.links.c.owner, schema.links.c.name, schema.links.c.place)
+_LINKS = own_select(schema.links, schema.links.c.owner, schema.links.c.name, schema.links.c.target).order_by(
+    schema.links.c.owner, schema.links.c.name, schema.links.c.place
+)
 
 
 def linked(rows: UserRows, owners: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
     """What each owner links to, by the name of the link."""
-    found = rows.all_in(_LINKS, schema.links.c.owner, owners)
     links: dict[str, dict[str, tuple[str, ...]]] = {}
-    for row in found:
-        by_name = links.setdefault(row["owner"], {})
-        by_name[row["name"]] = (*by_name.get(row["name"], ()), row["target"])
+    found = rows.all_in(_LINKS, schema.links.c.owner, owners)
+    for (owner, name), some in groupby(found, lambda row: (row["owner"], row["name"])):
+        links.setdefault(owner, {})[name] = tuple(row["target"] for row in some)
     return links
 
 

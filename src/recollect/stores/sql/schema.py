@@ -221,8 +221,8 @@ closets = record_table(
     text("channel"),
     text("agent", null=True),
     Index("ix_closets_place", "user_id", "wing", "room"),
-    Index("ix_closets_slug", "user_id", "slug"),
     Index("ix_closets_conversation", "user_id", "conversation"),
+    added=(Index("ix_closets_wings", "user_id", "slug", "wing", "id"),),
 )
 
 goals = record_table(
@@ -255,6 +255,7 @@ tool_invocations = record_table(
     text("channel"),
     text("agent", null=True),
     Index("ix_tool_invocations_conversation", "user_id", "conversation"),
+    added=(Index("ix_tool_invocations_turn", "user_id", "turn"),),
 )
 
 summaries = record_table(
@@ -304,10 +305,13 @@ audit = record_table(
         text("error", null=True),
         Column("details", text_type(), nullable=False, server_default="{}"),
         text("payload", null=True),
+        Index("ix_audit_conversation", "user_id", "conversation"),
     ),
     partition_by=BY_TIME,
 )
 """By day, so that old ones go by dropping a partition; therefore `at` is part of its key."""
+answered = audit.c.payload.is_not(None)
+Index("ix_audit_payload", audit.c.user_id, sqlite_where=answered, postgresql_where=answered)
 
 links = Table(
     "links",

@@ -70,7 +70,7 @@ class SqlStore(SpaceKeeper):
     # What is counted
 
     def note_jobs(self, states: Sequence[JobState]) -> None:
-        self._backend.write(lambda connection: counting.note_jobs(connection, states))
+        self._backend.write(lambda connection: counting.note_jobs(connection, states), durable=False)
 
     @only_reads
     def jobs(self) -> list[JobState]:
@@ -78,7 +78,7 @@ class SqlStore(SpaceKeeper):
             return counting.jobs(connection)
 
     def measure(self, measures: Sequence[Measure]) -> None:
-        self._backend.write(lambda connection: counting.measure(connection, measures))
+        self._backend.write(lambda connection: counting.measure(connection, measures), durable=False)
 
     @only_reads
     def measures(self, since: date | None = None) -> list[Measure]:
@@ -193,12 +193,12 @@ class SqlStore(SpaceKeeper):
             connection.execute(update(table).where(table.c.name == lease).values(**values))
             return True
 
-        return self._backend.write(work)
+        return self._backend.write(work, durable=False)
 
     def release(self, lease: str, holder: str) -> None:
         table = schema.leases
         gone = delete(table).where(table.c.name == lease, table.c.holder == holder)
-        self._backend.write(lambda connection: connection.execute(gone).rowcount)
+        self._backend.write(lambda connection: connection.execute(gone).rowcount, durable=False)
 
     # Operation
 

@@ -78,6 +78,7 @@ _SETTLE = (
 
 
 _EVER = 2**62
+_USED = own_select(schema.usage).where(schema.usage.c.count >= bindparam("least"))
 
 
 @lru_cache(maxsize=64)
@@ -115,10 +116,9 @@ class TendedUser:
 
     @only_reads
     def used(self, least: int) -> dict[str, Usage]:
-        table = schema.usage
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            found = rows.all(rows.select(table).where(table.c.count >= least))
+            found = rows.all(_USED, least=least)
         return {r["id"]: Usage(r["count"], r["since_renewal"], decode_time(r["last_at"])) for r in found}
 
     @only_reads
@@ -165,7 +165,7 @@ class TendedUser:
             rows.change(_HOLD, new_holder=holder, new_until=end)
             return True
 
-        return self._backend.write(work, self._user)
+        return self._backend.write(work, self._user, durable=False)
 
     def settle(self, holder: str, marks: Mapping[str, Mark], visit: Visit) -> None:
         def work(connection: Connection) -> None:
@@ -176,7 +176,7 @@ class TendedUser:
             rows.delete_in(schema.marks, schema.marks.c.chore, list(marks))
             rows.insert(schema.marks, [_row(chore, mark) for chore, mark in marks.items()])
 
-        self._backend.write(work, self._user)
+        self._backend.write(work, self._user, durable=False)
 
 
 def _mark(row: Mapping[str, Any]) -> Mark:

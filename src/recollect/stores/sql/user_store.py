@@ -22,7 +22,7 @@ from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
 from recollect.stores.sql.auditing import AuditedUser
 from recollect.stores.sql.backend import Backend, only_reads
-from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
+from recollect.stores.sql.codec import decode_time, encode_time, encode_vector, table_of
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
 from recollect.stores.sql.parking import fail
@@ -112,7 +112,9 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
-        table = schema.RECORD_TABLES[kind.kind]
+        table = table_of(kind)
+        if not ids:
+            return []
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table), kind), table.c.id, list(dict.fromkeys(ids)))
@@ -129,7 +131,7 @@ class SqlUserStore(TendedUser, AuditedUser):
         after: str | None = None,
         limit: int | None = None,
     ) -> Iterator[R]:
-        table = schema.RECORD_TABLES[kind.kind]
+        table = table_of(kind)
         if order not in table.c:
             raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}.")
         key = (table.c[order], table.c.id)
@@ -155,19 +157,19 @@ class SqlUserStore(TendedUser, AuditedUser):
         size: int,
     ) -> tuple[list[R], tuple[Any, str] | None]:
         """Some records, and the place of the last one in their order."""
-        table = schema.RECORD_TABLES[kind.kind]
+        table = table_of(kind)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             if rows.seal is not None and order in SEALED.get(table.name, ()):
                 raise Invalid(f"A {kind.kind} cannot be ordered by {order!r}: that is encrypted.")
             shape, given = shaped(rows, kind, where)
-            wanted = page_of(kind, shape, order, descending, not behind)
+            wanted = page_of(kind, shape, order, descending)
             page = rows.all(wanted.where(*behind) if behind else wanted, **given, **{PAGE_SIZE: size})
             return records(rows, kind, page), (page[-1][order], page[-1]["id"]) if page else None
 
     @only_reads
     def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:
-        table = schema.RECORD_TABLES[kind.kind]
+        table = table_of(kind)
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table, table.c[order]), kind), table.c.id, [id])
@@ -187,6 +189,8 @@ class SqlUserStore(TendedUser, AuditedUser):
 
     @only_reads
     def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        if not targets:
+            return {}
         with self._backend.read(self._user) as connection:
             return linking(UserRows(connection, self._user), link, targets)
 
@@ -204,7 +208,10 @@ class SqlUserStore(TendedUser, AuditedUser):
             return records(rows, Conversation, found)
 
     def spend(self, spent: Sequence[Spent]) -> None:
-        self._backend.write(lambda c: spend(self._backend, UserRows(c, self._user), spent), self._user)
+        def work(connection: Connection) -> None:
+            spend(self._backend, UserRows(connection, self._user), spent)
+
+        self._backend.write(work, self._user, durable=False)
 
     @only_reads
     def spending(self, since: date | None = None) -> list[Spent]:
@@ -233,11 +240,13 @@ class SqlUserStore(TendedUser, AuditedUser):
             rows.delete_in(table, table.c.id, [row["id"] for row in counted])
             rows.insert(table, counted)
 
-        self._backend.write(work, self._user)
+        self._backend.write(work, self._user, durable=False)
 
     @only_reads
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
         table = schema.usage
+        if not ids:
+            return {}
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(rows.select(table), table.c.id, list(ids))

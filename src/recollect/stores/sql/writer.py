@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, select, update
+from sqlalchemy import Connection, Table, bindparam, or_, select, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import (
@@ -35,6 +35,7 @@ from recollect.stores.sql.appending import archived, grown, placed, unchanged
 from recollect.stores.sql.auditing import empty_payloads, unname
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import (
+    LINKS,
     check_id,
     encode_fields,
     encode_number,
@@ -46,7 +47,7 @@ from recollect.stores.sql.codec import (
 from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.reading import of_kind
-from recollect.stores.sql.rows import UserRows, own_revision, own_update
+from recollect.stores.sql.rows import UserRows, own_delete, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
 from recollect.stores.sql.tending import pool_usage
 
@@ -70,6 +71,8 @@ _SAVE = (
     .values({name: bindparam(f"new_{name}") for name in _CHANGING})
 )
 _RENEW = own_update(schema.usage).where(schema.usage.c.id == bindparam("which")).values(since_renewal=0)
+_UNLINK = own_delete(schema.links).where(or_(*(schema.links.c.name == name for name in LINKS)))
+"""By their names, too, because the index has those before what is linked to."""
 _SETTLE = own_update(schema.users).values(
     {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
 )
@@ -336,7 +339,7 @@ class _Writer:
         self._rows.delete_in(table, table.c.id, ids)
         if kind is not Conversation:  # its id is a name, which something else may have as its id
             self._unlink(ids)
-            self._rows.delete_in(schema.links, schema.links.c.target, ids)
+            self._rows.change_in(_UNLINK, schema.links.c.target, ids)
         if kind is Conversation:  # named by its caller, so even the name may tell something
             ids = [hmac.digest(self._secret, id.encode(), "sha256").hex() for id in ids]
         self.indexer.note_gone(change.kind, ids)

@@ -37,6 +37,7 @@ from recollect.stores.sqlite.cipher import (
     not_a_database,
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.figures import has_figures, set_figures
 from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.text import (
     add_text,
@@ -108,10 +109,10 @@ class SqliteBackend:
     def again(self, step: Callable[[], T]) -> T:
         return step()  # there is no connection to lose
 
-    def write(self, work: Callable[[Connection], T], user: str | None = None) -> T:
+    def write(self, work: Callable[[Connection], T], user: str | None = None, *, durable: bool = True) -> T:
         self._check_open()
         with translated(self._path):
-            return self._commits.run(work)
+            return self._commits.run(work, durable=durable)
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:
         return self.write(work)
@@ -149,8 +150,9 @@ class SqliteBackend:
         return 0
 
     def drop_audit(self, before: datetime) -> int:
-        done, given = 0, {"before": encode_time(before)}
-        while went := self.write(lambda connection: connection.execute(_OLD, given).rowcount):
+        done, went, given = 0, AUDIT_BATCH, {"before": encode_time(before)}
+        while went == AUDIT_BATCH:
+            went = self.write(lambda connection: connection.execute(_OLD, given).rowcount)
             done += went
         return done
 
@@ -232,13 +234,14 @@ def _refuse_mixing(path: Path, *, encrypted: bool) -> None:
 def _migrate(engine: Engine) -> None:
     """Create or upgrade the schema; one look when there is nothing to do."""
     with engine.connect() as connection:
-        if migrate.version(connection) == migrate.HEAD:
+        if migrate.version(connection) == migrate.HEAD and has_figures(connection):
             return
     with engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         try:
             migrate.upgrade(connection)
             create_text(connection)
+            set_figures(connection)
             connection.exec_driver_sql("COMMIT")
         except BaseException:
             with suppress(DBAPIError):  # already done when the disk is full or Ctrl-C was pressed

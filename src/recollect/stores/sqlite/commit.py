@@ -1,11 +1,13 @@
 """Group commit: writers that arrive while another one commits share the next commit.
 
 SQLite has one writer at a time and a durable commit costs a disk flush. Whoever gets the writer's
-seat runs everything that waits, each piece in a savepoint of its own, and flushes once for all.
+seat runs everything that waits, each piece in a savepoint of its own, and flushes once for all, if any of it
+has to be durable.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
@@ -14,10 +16,11 @@ T = TypeVar("T")
 
 
 class _Job(Generic[T]):
-    __slots__ = ("done", "error", "result", "work")
+    __slots__ = ("done", "durable", "error", "result", "work")
 
-    def __init__(self, work: Callable[[Connection], T]) -> None:
+    def __init__(self, work: Callable[[Connection], T], durable: bool) -> None:
         self.work = work
+        self.durable = durable
         self.done = False
         self.result: T | None = None
         self.error: BaseException | None = None
@@ -32,9 +35,9 @@ class GroupCommit:
         self._waiting_lock = threading.Lock()
         self._waiting: list[_Job[Any]] = []
 
-    def run(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, once it is on disk."""
-        job = _Job(work)
+    def run(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """What `work` returns, once it is on disk; unless it is `durable`, the disk is not waited for."""
+        job = _Job(work, durable)
         with self._waiting_lock:
             self._waiting.append(job)
         with self._seat:
@@ -60,7 +63,7 @@ class GroupCommit:
 
     def _commit(self, batch: list[_Job[Any]]) -> None:
         try:
-            with self._connect() as connection:
+            with self._connect() as connection, _flushing(connection, any(job.durable for job in batch)):
                 try:
                     execute(connection, "BEGIN IMMEDIATE")
                     if len(batch) == 1:
@@ -80,6 +83,21 @@ class GroupCommit:
         finally:
             for job in batch:
                 job.done = True
+
+
+@contextmanager
+def _flushing(connection: Connection, durable: bool) -> Generator[None]:
+    """Whether a commit waits for the disk. What does not is on it with the next one that does, in order: only
+    a power cut before that undoes it, and never a part of it."""
+    if durable:
+        yield
+        return
+    execute(connection, "PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        if not connection.invalidated:
+            execute(connection, "PRAGMA synchronous = FULL")
 
 
 def _run(connection: Connection, job: _Job[Any]) -> None:
