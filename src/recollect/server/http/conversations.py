@@ -77,7 +77,7 @@ async def summaries(request: Request, id: Named, memory: Scoped) -> Response:
 )
 async def record_summary(id: Named, body: NewSummary, write: Writes) -> Response:
     """Store what one invocation in the conversation was asked, did and reached."""
-    return await write.inside(id).do(
+    return await write.seen(conversation=id).do(
         lambda memory: memory.record_summary(body.query, body.summary, body.result),
         first,
         (Summary.kind,),

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recollect import GLOBAL, Forgotten, NotFound, Record, ScopedMemory
+from recollect import GLOBAL, Forgotten, Invalid, NotFound, Record, ScopedMemory
 from recollect.model.records import MEMORY_KINDS, MemoryRecord
 from recollect.model.scope import NAME_LIMIT
 from recollect.server.answers import answer
@@ -150,5 +150,5 @@ async def delete_scope(
     if project_id is not None:
         return await write.do(lambda memory: memory.forget(channel=project_id), forgotten, FORGETS)
     if user_id is None:
-        raise NotFound("Say what is to be erased: project_id, or user_id for everything.")
+        raise Invalid("Say what is to be erased: project_id, or user_id for everything.")
     return await write.do(lambda memory: memory.forget(everything=True))

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recollect import GLOBAL, NotFound, WorkingItem, WorkingMemory
+from recollect import GLOBAL, Invalid, NotFound, WorkingItem, WorkingMemory
 from recollect.server.answers import answer
 from recollect.server.http.parts import Id, Named
 from recollect.server.http.shapes import REFUSED, Body, Text, Time, Whole, gives, made
@@ -90,8 +90,8 @@ async def add(request: Request, body: NewItem, desk: Desk) -> Response:
     """Keep what was said, thought, done, observed or decided. Of too much, the older items are compressed."""
     given = body.given()
     metadata = given.pop("metadata", None) or {}
-    if odd := metadata.keys() & {"type", "content", "at", "tokens", "context_window", "self"}:
-        metadata = {name: value for name, value in metadata.items() if name not in odd}
+    if odd := metadata.keys() & {*NewItem.model_fields, "self"}:
+        raise Invalid(f"The metadata of an item cannot be called {min(odd)!r}.")
     return answer(await serving(request).run(lambda: desk.add(**given, **metadata)), 201)
 
 
