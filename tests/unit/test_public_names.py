@@ -29,6 +29,7 @@ PUBLIC = [
     "Record",
     "Reflection",
     "Relation",
+    "Repeated",
     "Summary",
     "ToolInvocation",
     "Turn",

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ from recollect.model.records import MEMORY_KINDS, MemoryRecord
 from recollect.model.scope import NAME_LIMIT
 from recollect.record.retention import TTL
 from recollect.server.answers import answer
-from recollect.server.http.shapes import REFUSED, Body, Number, Vector, Whole, gives, made
+from recollect.server.http.shapes import REFUSED, Body, Number, Vector, Whole, gives, like, made
 from recollect.server.http.writing import FORGETS, Writes, every, forgotten, seen
 from recollect.server.scope import Called, Scoped, own
 from recollect.server.serving import Serving, serving
@@ -43,13 +43,13 @@ class Session(Body):
     metadata: dict[str, Any] | None = None
     ttl_days: Annotated[Whole, Field(le=LONGEST_TTL)] | None = None
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = like(_EXAMPLE)
 
 
 class Sessions(Body):
     items: Annotated[list[Session], Field(min_length=1, max_length=BATCH)]
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE]}]})
+    model_config = like({"items": [_EXAMPLE]})
 
 
 class Search(Body):
@@ -62,9 +62,7 @@ class Search(Body):
     limit: Annotated[Whole, Field(le=1000)] = FOUND
     min_score: Number = MIN_SCORE
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"agent_name": "scout", "query": "Where does the cluster run?"}]}
-    )
+    model_config = like({"agent_name": "scout", "query": "Where does the cluster run?"})
 
 
 class Found(BaseModel):
