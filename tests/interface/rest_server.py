@@ -24,16 +24,20 @@ class HeaderGate:
         return Caller(role, None if role == "admin" else connection.headers.get("x-user", "derek"))
 
 
+GATE = HeaderGate()
+
+
 @contextmanager
-def serve(memory: Memory) -> Iterator[str]:
-    """The address of a server for this memory."""
+def serve(memory: Memory, gate: Any = GATE) -> Iterator[str]:
+    """The address of a server for this memory; without a gate of the test's, the server's own is at work."""
     app = create_app(memory)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
     thread = threading.Thread(target=server.run, name="served")
     thread.start()
     while not server.started and thread.is_alive():
         thread.join(0.005)
-    app.state.serving = replace(app.state.serving, gate=HeaderGate())
+    if gate is not None:
+        app.state.serving = replace(app.state.serving, gate=gate)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:

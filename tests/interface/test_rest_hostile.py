@@ -64,7 +64,7 @@ def test_odd_values_are_taken_or_refused(me: httpx.Client, value: str) -> None:
 )
 def test_bodies_that_are_none(me: httpx.Client, body: bytes) -> None:
     for method, path, _ in WRITES:
-        if path == "settings" and body.startswith(b"{\"m"):  # any name is taken there
+        if path == "settings" and body.startswith(b'{"m'):  # any name is taken there
             continue
         for kind in ("application/json", "text/plain", "multipart/form-data; boundary=x", ""):
             response = me.request(method, f"{V1}/{path}", content=body, headers={"content-type": kind})
