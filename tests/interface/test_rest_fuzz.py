@@ -14,7 +14,9 @@ from schemathesis import GenerationMode
 from recollect import Memory
 from tests.interface.rest_server import serve
 
-EXAMPLES = 5
+pytestmark = pytest.mark.slow
+
+EXAMPLES = 3
 """Of each operation, and of what is nearly one."""
 WHO = {"x-role": "local", "x-user": "derek"}
 
