@@ -1,5 +1,6 @@
 """The memory routes of kagent: its agents keep their memories here by changing one address."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -164,15 +165,18 @@ def _found(memory: ScopedMemory, asked: Search) -> list[dict[str, Any]]:
             "id": hit.id,
             "content": hit.content,
             "score": hit.score,
-            "metadata": _own(memory.get(hit.id).metadata),
+            "metadata": _metadata(memory, hit.id),
             "created_at": hit.at.isoformat(),
         }
         for hit in recalled.hits
     ]
 
 
-def _own(metadata: Any) -> dict[str, Any]:
-    return {name: value for name, value in metadata.items() if name != TTL}
+def _metadata(memory: ScopedMemory, id: str) -> dict[str, Any]:
+    """What came with a memory; nothing, should it have been forgotten just now."""
+    with suppress(NotFound):
+        return {name: value for name, value in memory.get(id).metadata.items() if name != TTL}
+    return {}
 
 
 @router.get(
