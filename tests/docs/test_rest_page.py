@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recollect import Memory
 from tests.docs.examples import blocks, commands, matches
-from tests.interface.rest_server import serve
+from tests.interface.rest_server import local, serve
 
 PAGE = Path(__file__).parents[2] / "docs" / "rest.md"
 ADDRESS = "http://127.0.0.1:7070"
@@ -20,7 +20,10 @@ def test_requests_are_answered_as_the_page_says(tmp_path: Path) -> None:
     requests = [pair for block in shown for pair in commands(block.code.replace("\n    {", " {"))]
     assert len(requests) > 15
     id = ""
-    with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory, serve(memory, None) as url:
+    with (
+        Memory.open(tmp_path / "memory.db", embedder="hashing", rate_limit=0) as memory,
+        serve(memory, local) as url,
+    ):
         for request, expected in requests:
             assert ADDRESS in request
             done = subprocess.run(

@@ -33,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, s
     from tests.interface.rest_server import serve
 
     path = tmp_path_factory.mktemp("served") / "memory.db"
-    with Memory.open(path, embedder="hashing") as memory, serve(memory) as url:
+    with Memory.open(path, embedder="hashing", rate_limit=0) as memory, serve(memory) as url:
         yield memory, url
 
 

@@ -1,43 +1,41 @@
 """A server for tests of REST, over real connections. Who calls is said by a header, in place of a key."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 import uvicorn
-from starlette.requests import HTTPConnection
+from fastapi import Request
 
 from recollect import Memory
+from recollect.server import scope
 from recollect.server.app import create_app
 from recollect.server.identity.caller import Caller
 
 
-@dataclass(frozen=True)
-class HeaderGate:
+def by_header(request: Request) -> Caller:
     """Everybody is who they say, as the role they say."""
-
-    def caller(self, connection: HTTPConnection) -> Caller:
-        role: Any = connection.headers.get("x-role", "user")
-        return Caller(role, None if role == "admin" else connection.headers.get("x-user", "derek"))
+    role: Any = request.headers.get("x-role", "user")
+    return Caller(role, None if role == "admin" else request.headers.get("x-user", "derek"))
 
 
-GATE = HeaderGate()
+def local() -> Caller:
+    """Everybody is the one user of this machine."""
+    return Caller("local", "local")
 
 
 @contextmanager
-def serve(memory: Memory, gate: Any = GATE) -> Iterator[str]:
-    """The address of a server for this memory; without a gate of the test's, the server's own is at work."""
+def serve(memory: Memory, caller: Callable[..., Caller] = by_header) -> Iterator[str]:
+    """The address of a server for this memory."""
     app = create_app(memory)
+    app.dependency_overrides[scope.caller] = caller
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
     thread = threading.Thread(target=server.run, name="served")
     thread.start()
     while not server.started and thread.is_alive():
         thread.join(0.005)
-    if gate is not None:
-        app.state.serving = replace(app.state.serving, gate=gate)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:

@@ -12,6 +12,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
 from recollect import Memory
+from recollect.testing.openai_server import OpenAIServer
 from tests.interface.rest_server import serve
 
 pytestmark = pytest.mark.slow
@@ -30,7 +31,11 @@ def lines(_: Any, value: Any) -> bytes:
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("fuzz") / "memory.db"
-    with Memory.open(path, embedder="hashing") as memory, serve(memory) as url:
+    with (
+        OpenAIServer() as upstream,
+        Memory.open(path, embedder="hashing", rate_limit=0, upstream=upstream.base_url) as memory,
+        serve(memory) as url,
+    ):
         scope = memory.scope("derek", conversation="c")
         scope.record_many([{"role": "user", "content": "I live in Porto."}])
         scope.remember("Likes tea", about=["Derek"])

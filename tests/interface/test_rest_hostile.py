@@ -6,6 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.server import http
+
 V1 = "/api/v1"
 PROBLEM = "application/problem+json"
 DEEP = "[" * 500 + "]" * 500
@@ -163,7 +165,8 @@ def test_the_document_is_whole(me: httpx.Client) -> None:
     operations = [one for path in document["paths"].values() for one in path.values()]
     ids = [one["operationId"] for one in operations]
     assert len(set(ids)) == len(ids)
-    for one in operations:
+    ours = {tag for router in http.routers() for tag in router.tags}
+    for one in (one for one in operations if ours & {*one.get("tags", ())}):
         assert one["summary"]
         assert "4XX" in one["responses"], one["operationId"]
         assert "422" not in one["responses"], "one shape of errors"

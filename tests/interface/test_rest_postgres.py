@@ -50,7 +50,7 @@ pytestmark = pytest.mark.engine
 def served(server: str) -> Iterator[tuple[Memory, str]]:
     with (
         new_database(server, "recollect_rest") as database,
-        Memory.open(database, embedder="hashing") as memory,
+        Memory.open(database, embedder="hashing", rate_limit=0) as memory,
         serve(memory) as url,
     ):
         yield memory, url
