@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from recollect import Memory, __version__
-from recollect.server import problems
+from recollect.server import http, problems
 from recollect.server.identity.gate import Gate
 from recollect.server.serving import Serving
 
@@ -28,4 +28,5 @@ def create_app(memory: Memory) -> FastAPI:
 
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
+    http.install(app)
     return app
