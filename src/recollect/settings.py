@@ -62,6 +62,8 @@ class Settings:
     API with /rerank."""
     reranker_model: str = ""
     """The model to ask for when `reranker` is a URL."""
+    reranker_models: str = ""
+    """Further models, by commas, that users may choose for their own reranking."""
     reranker_key: str = ""
     """The API key when `reranker` is a URL."""
 

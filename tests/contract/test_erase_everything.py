@@ -162,7 +162,7 @@ def fill(place: Place) -> ScopedMemory:
         turn=turn.id,
     )
     derek.update_profile(preferences={mark("profile"): mark("profile")}, expertise=[mark("profile")])
-    derek.update_settings(own=mark("setting"))
+    derek.update_settings(custom={"own": mark("setting")})
     set_retention(derek._work, mark("channel"), {"ttl_days": 30})
     copy = memory.scope(mark("imported"))
     copy.import_([*derek.export()])

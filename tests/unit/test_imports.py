@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src" / "recollect"
 # What each part may import besides itself. ROOT is `from recollect import Memory`, the public names.
 ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
-KIT = BASE | {"settings", "limits", "workspace", "policies", "measuring"}
+KIT = BASE | {"settings", "limits", "workspace", "policies", "wishes", "measuring"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
 EDGE = CORE | {"keys", "memory", "scoped", "wiring", "metrics", "wire", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -27,12 +27,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
-    "policies": {"model"},
+    "policies": {"model", "wishes"},
+    "wishes": {"errors", "model", "limits"},
     "auditing": BASE,
     "measuring": BASE,
     "metering": BASE | {"measuring"},
     "metrics": BASE | {"measuring", "settings"},
-    "workspace": BASE | {"settings", "resting", "policies", "measuring"},
+    "workspace": BASE | {"settings", "resting", "policies", "wishes", "measuring"},
     "record": KIT,
     "recall": KIT,
     "mine": KIT | {"record"},

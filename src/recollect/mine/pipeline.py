@@ -142,7 +142,7 @@ def _extracted(work: Workspace, window: Window) -> Extraction:
         from recollect.mine import by_model
 
         found, _ = by_model.extract(work.model, window, nearest(work, window))
-    return guarded(found, cast(Policy, work.settings.pii))
+    return guarded(found, cast(Policy, work.wishes().pii or work.settings.pii))
 
 
 @rereading
