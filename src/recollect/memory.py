@@ -23,7 +23,7 @@ from recollect.model.working import WorkingState
 from recollect.policies import Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
-from recollect.ports.language_model import LanguageModel
+from recollect.ports.language_model import LanguageModel, Source, Tokens
 from recollect.ports.reranker import Reranker
 from recollect.ports.spending import Spend, metered_embedder, metered_model, metered_reranker
 from recollect.ports.store import Store
@@ -270,6 +270,11 @@ class Memory:
     def _spend(self, user: str) -> Spend:
         """Notes what models use for this user; it is written later."""
         return self._meter.of(user, self._flush_if_many)
+
+    def spent(self, user: str, source: Source, model: str, tokens: Tokens) -> None:
+        """Count a call of a model that was made for a user outside the memory: an answer that the gateway
+        passed on, for instance."""
+        self._spend(Scope(user).user)(source, model, tokens)
 
     def _flush_if_many(self, waiting: int) -> None:
         """Have counts written in a thread of its own, unless the background does it soon."""
