@@ -201,6 +201,14 @@ class Settings:
     """The largest body of a request, in MiB; an import may have any size."""
     request_seconds: float = 60.0
     """How long a request may take to arrive, and memory to work on it."""
+    connections: int = 1000
+    """How many connections one server process holds at once; others are told to come again."""
+    keep_alive_seconds: int = 75
+    """How long a connection is kept on which nothing is asked."""
+    shutdown_seconds: float = 30.0
+    """How long a server that is to end goes on with what it has accepted."""
+    proxies: str = ""
+    """The addresses of proxies that are believed about where a request comes from, separated by commas."""
     rate_limit: int = 1200
     """How many requests a minute one key may make; 0: any."""
     concurrency: int = 64
@@ -291,6 +299,9 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "server_threads": (1, 1000),
     "body_mb": (1, 4096),
     "request_seconds": (0.1, 86_400),
+    "connections": (1, 1_000_000),
+    "keep_alive_seconds": (1, 86_400),
+    "shutdown_seconds": (0.1, 86_400),
     "rate_limit": (0, 10_000_000),
     "concurrency": (1, 100_000),
     "answer_hours": (0.01, 8760),

@@ -19,6 +19,7 @@ from recollect.cli import (
     palace,
     person,
     retention,
+    serve,
     stats,
     transfer,
     turns,
@@ -57,6 +58,7 @@ app = new_app(
 )
 for _part in (
     demo,
+    serve,
     turns,
     memories,
     asking,

@@ -23,8 +23,10 @@ def create_app(memory: Memory) -> FastAPI:
         with ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads:
             timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
             async with httpx.AsyncClient(timeout=timeout) as upstream:
-                app.state.serving = Serving(memory, Gate(memory.store, settings), upstream, threads)
+                serving = Serving(memory, Gate(memory.store, settings), upstream, threads)
+                app.state.serving = serving
                 yield
+                await serving.finish(settings.shutdown_seconds)
 
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
