@@ -25,7 +25,7 @@ def serve(memory: Memory) -> Iterator[str]:
     thread = threading.Thread(target=run, name="served")
     thread.start()  # whoever connects before it is ready waits: the socket listens already
     try:
-        yield "http://127.0.0.1:{}".format(socket.getsockname()[1])
+        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join()

@@ -28,7 +28,7 @@ class Serving:
     gate: Gate
     upstream: "httpx.AsyncClient"
     threads: ThreadPoolExecutor = field(repr=False)
-    _tasks: "set[asyncio.Task[Any]]" = field(default_factory=lambda: set[Any](), repr=False)
+    _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set[Any], repr=False)
 
     @property
     def settings(self) -> Settings:
