@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src" / "recollect"
 # What each part may import besides itself. ROOT is `from recollect import Memory`, the public names.
 ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
-KIT = BASE | {"settings", "limits", "workspace", "policies", "measuring"}
+KIT = BASE | {"settings", "limits", "workspace", "policies", "measuring", "tracing"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
 EDGE = CORE | {"keys", "memory", "scoped", "wiring", "metrics", "wire", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
+    "tracing": set(),
     "policies": {"model"},
     "auditing": BASE,
     "measuring": BASE,

@@ -9,7 +9,6 @@ from recollect import wiring
 from recollect.cli import output
 from recollect.cli.frame import Here, command
 from recollect.errors import SettingsError
-from recollect.memory import Memory
 
 app = typer.Typer()
 
@@ -44,16 +43,15 @@ def serve(
 
     options = {"host": host, "port": port, "processes": processes}
     settings = here.settings_with(**options)
-    bound = running.listening(settings)
     given: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder, **options}
 
-    def ready(memory: Memory) -> None:
-        url, where = running.address(bound), wiring.address(settings)
+    def ready(url: str) -> None:
+        where = wiring.address(settings)
         data = {"address": url, "db": where, "gateway": f"{url}/v1", "docs": f"{url}/docs"}
         here.answer(data, lambda: _tell(url, where))
         sys.stdout.flush()
 
-    running.run({name: value for name, value in given.items() if value is not None}, bound, ready)
+    running.run({name: value for name, value in given.items() if value is not None}, ready)
 
 
 def _tell(url: str, where: str) -> None:

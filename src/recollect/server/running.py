@@ -1,27 +1,40 @@
-"""A server process: its socket, its limits, and how it ends."""
+"""Server processes: their socket, their limits, and how they end."""
 
 import ipaddress
+import logging
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable
+from contextlib import ExitStack
+from multiprocessing import connection, current_process, get_context, parent_process
+from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
 from recollect import Memory, SettingsError
+from recollect.server import logs
 from recollect.server.app import create_app
 from recollect.server.identity.binding import check_bind
-from recollect.settings import Settings
+from recollect.settings import Settings, load
+
+log = logging.getLogger("recollect.server")
 
 BACKLOG = 2048
 """How many connections the system keeps waiting; it may have a lower bound of its own."""
+TICK = 0.3
+"""Seconds after which the parent looks whether it was told to end, or a process is missing."""
 
 
 class Server(uvicorn.Server):
     """Ends by a signal once it has finished what it accepted; by a second one at once."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig == signal.SIGINT and parent_process() is not None:
+            return  # Ctrl-C reaches all of them; the parent says when to end
         self.force_exit = self.should_exit
         self.should_exit = True
 
@@ -60,7 +73,8 @@ def server(memory: Memory) -> Server:
     """The server of this memory, to be run on a socket."""
     settings = memory.settings
     config = uvicorn.Config(
-        create_app(memory),
+        create_app(memory, current_process().name if settings.processes > 1 else ""),
+        http=_protocol(),
         lifespan="on",
         ws="none",
         log_config=None,
@@ -76,12 +90,86 @@ def server(memory: Memory) -> Server:
     return Server(config)
 
 
-def run(given: dict[str, Any], bound: socket.socket, ready: Callable[[Memory], None]) -> None:
-    """Serve the memory that these settings open until a signal ends it."""
-    with Memory.open(background=True, **given) as memory:
+def _protocol() -> Any:
+    try:
+        from recollect.server.protocol import Protocol
+    except ImportError:  # a Python that httptools is not made for: slower, with limits of its own
+        return "h11"
+    return Protocol
+
+
+def run(given: dict[str, Any], ready: Callable[[str], None]) -> None:
+    """Serve the memory that these settings open until a signal ends it; `ready` is told the address."""
+    settings = load(**given)
+    logs.install(settings)
+    with listening(settings) as bound:
+        if settings.processes == 1:
+            _run(given, bound, lambda: ready(address(bound)))
+            return
+        with Memory.open(**given) as memory:  # what cannot be is told once, and the schema made once
+            check_bind(settings, memory.store)
+        if not settings.redis:
+            log.warning("Each process has a working memory of its own: set RECOLLECT_REDIS for one of all.")
+        ready(address(bound))
+        _supervise(lambda number: _child(number, given, bound), settings.processes)
+
+
+def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[], None]) -> None:
+    with Memory.open(background=load(**given).server_tends, **given) as memory:
         check_bind(memory.settings, memory.store)
-        ready(memory)
         serving = server(memory)
+        if (parent := parent_process()) is not None:
+            _ending_with(parent.sentinel, serving)
+        ready()
         serving.run([bound])
         if serving.force_exit:
             os._exit(1)
+
+
+# Several processes
+
+
+def _child(number: int, given: dict[str, Any], bound: socket.socket) -> SpawnProcess:
+    return get_context("spawn").Process(target=_served, args=(given, bound), name=f"{number}")
+
+
+def _served(given: dict[str, Any], bound: socket.socket) -> None:
+    """What a process does that shares the address with others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logs.install(load(**given))
+    _run(given, bound, lambda: None)
+
+
+def _ending_with(sentinel: int, serving: Server) -> None:
+    """Have the server end when its parent is gone, by whatever means."""
+
+    def wait() -> None:
+        connection.wait([sentinel])
+        serving.should_exit = True
+
+    threading.Thread(target=wait, name="recollect-parent", daemon=True).start()
+
+
+def _supervise(child: Callable[[int], SpawnProcess], processes: int) -> None:
+    """Keep so many processes running until a signal comes, which they are told, as often as it comes."""
+    signals: list[int] = []
+    running: dict[int, SpawnProcess] = {}
+    told = 0
+    with ExitStack() as stack:
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            stack.callback(signal.signal, sig, signal.signal(sig, lambda sig, frame: signals.append(sig)))
+        while not signals or any(process.is_alive() for process in running.values()):
+            for number in range(processes if not signals else 0):
+                if number in running and running[number].is_alive():
+                    continue
+                if number in running:
+                    code = running[number].exitcode
+                    log.error("A server process ended (%s) and is started again.", code)
+                running[number] = child(number)
+                running[number].start()
+            alive = [process for process in running.values() if process.is_alive()]
+            if len(signals) > told:
+                told = len(signals)
+                for process in alive:
+                    process.terminate()
+            connection.wait([process.sentinel for process in alive], timeout=TICK)

@@ -1,6 +1,7 @@
 """What every request works with, and how it gets at it."""
 
 import asyncio
+import contextvars
 import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +12,13 @@ from fastapi import Request
 
 from recollect import Memory
 from recollect.server.identity.gate import Gate
+from recollect.server.measured import HttpMeasures
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
     import httpx
+
+    from recollect.server.operations import Readiness
 
 T = TypeVar("T")
 log = logging.getLogger("recollect.server")
@@ -28,6 +32,8 @@ class Serving:
     gate: Gate
     upstream: "httpx.AsyncClient"
     threads: ThreadPoolExecutor = field(repr=False)
+    readiness: "Readiness" = field(repr=False)
+    measures: HttpMeasures = field(default_factory=HttpMeasures, repr=False)
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set[Any], repr=False)
 
     @property
@@ -36,7 +42,8 @@ class Serving:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do what takes a while, such as any verb of a memory, in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        context = contextvars.copy_context()  # spans go on in there
+        return await asyncio.get_running_loop().run_in_executor(self.threads, lambda: context.run(work))
 
     def later(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something after the answer, whoever has gone by then; the server does not end before it is done.

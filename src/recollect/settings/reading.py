@@ -1,7 +1,7 @@
 """From arguments, the environment and a file to settings.
 
 `RECOLLECT_TOP_K=8` sets `top_k`, and so on for every field; so does `top_k = 8` in the file that
-`RECOLLECT_CONFIG` names. A file that merely lies in the current directory is not read: it may be a stranger's.
+`RECOLLECT_CONFIG` names. A file that lies in the current directory is not read: it may be a stranger's.
 """
 
 import os

@@ -175,6 +175,8 @@ class Settings:
     """A user with more chunks than this gets an index of their own, made by the background (PostgreSQL)."""
     cache_mb: int = 512
     """Memory for the vectors of recently searched users, in MiB (SQLite; encrypted PostgreSQL)."""
+    server_tends: bool = True
+    """Have each server process do the background's work too; if not, `recollect tend --forever` has to."""
     tend_seconds: float = 30.0
     """How often the background looks for work; erased bytes are gone from the files within this time."""
     lease_seconds: float = 120.0
@@ -227,6 +229,8 @@ class Settings:
     """For how long a response can be gone on from by its id; 0: as long as its turns are kept."""
     log_format: str = "text"
     """How the server logs: `text`, or `json`, an object a line. Never what anybody said."""
+    log_level: str = "info"
+    """What it logs: `debug`, `info` (each request), `warning`, or `error` alone."""
 
     def __repr__(self) -> str:
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -303,6 +307,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "log_format": ("text", "json"),
+    "log_level": ("debug", "info", "warning", "error"),
     "audit": ("off", "writes", "reads", "verbose"),
     "miner": ("auto", "rules", "model"),
     "compressor": ("auto", "rules"),
