@@ -8,6 +8,7 @@ from recollect.cli import (
     asking,
     audit,
     bench,
+    config,
     demo,
     doctor,
     encryption,
@@ -71,6 +72,7 @@ for _part in (
     audit,
     transfer,
     upkeep,
+    config,
     doctor,
 ):
     app.add_typer(_part.app)

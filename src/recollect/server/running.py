@@ -38,6 +38,10 @@ class Server(uvicorn.Server):
         self.force_exit = self.should_exit
         self.should_exit = True
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        log.info("Ending: nothing new is accepted, what was accepted is finished.")
+        await super().shutdown(sockets)
+
 
 def listening(settings: Settings) -> socket.socket:
     """The socket at the server's address."""
