@@ -20,7 +20,11 @@ from recollect.recall.question import Asked, Question, checked
 from recollect.recall.render import rendered
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
+<<<<<<< HEAD
 from recollect.wishes import Wishes
+=======
+from recollect.tracing import span
+>>>>>>> operations
 from recollect.workspace import Workspace
 
 BEYOND = 5
@@ -28,6 +32,18 @@ BEYOND = 5
 
 
 def recall(work: Workspace, question: Question) -> Recollection:
+<<<<<<< HEAD
+=======
+    with span("recall") as traced:
+        found = _recalled(work, question)
+        traced.set_attribute("hits", len(found.hits))
+        traced.set_attribute("problems", len(found.problems))
+    return found
+
+
+def _recalled(work: Workspace, question: Question) -> Recollection:
+    asked = checked(work, question)
+>>>>>>> operations
     report = Report()
     try:
         wishes = work.wishes()
