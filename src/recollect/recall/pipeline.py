@@ -20,11 +20,8 @@ from recollect.recall.question import Asked, Question, checked
 from recollect.recall.render import rendered
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
-<<<<<<< HEAD
-from recollect.wishes import Wishes
-=======
 from recollect.tracing import span
->>>>>>> operations
+from recollect.wishes import Wishes
 from recollect.workspace import Workspace
 
 BEYOND = 5
@@ -32,8 +29,6 @@ BEYOND = 5
 
 
 def recall(work: Workspace, question: Question) -> Recollection:
-<<<<<<< HEAD
-=======
     with span("recall") as traced:
         found = _recalled(work, question)
         traced.set_attribute("hits", len(found.hits))
@@ -42,8 +37,6 @@ def recall(work: Workspace, question: Question) -> Recollection:
 
 
 def _recalled(work: Workspace, question: Question) -> Recollection:
-    asked = checked(work, question)
->>>>>>> operations
     report = Report()
     try:
         wishes = work.wishes()
