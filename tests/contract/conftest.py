@@ -25,6 +25,7 @@ pytest.register_assert_rewrite(
             "keys",
             "learning",
             "mining",
+            "once",
             "ranking",
             "reading",
             "recording",

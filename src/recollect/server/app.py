@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, closing
 from fastapi import FastAPI
 
 from recollect import Memory, __version__
-from recollect.server import operations, problems
+from recollect.server import http, operations, problems
 from recollect.server.access import Access
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
@@ -39,4 +39,5 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     problems.install(app)
     app.include_router(operations.router)
     app.add_middleware(Access)  # the last one added is the outermost
+    http.install(app)
     return app

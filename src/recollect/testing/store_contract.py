@@ -26,6 +26,7 @@ from recollect.testing.store_isolation import IsolationContract
 from recollect.testing.store_keys import KeysContract
 from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
+from recollect.testing.store_once import OnceContract
 from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
@@ -59,5 +60,6 @@ class StoreContract(
     CountingContract,
     AuditContract,
     KeysContract,
+    OnceContract,
 ):
     """All of it."""
