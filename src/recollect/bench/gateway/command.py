@@ -34,9 +34,9 @@ def gateway(
     db: Db = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what the gateway adds until the first word of an answer, with memory and without, beside a recall
-    in process and a bare proxy, and whether it holds chunks back. The upstream is scripted, on this machine; no
-    database of yours is touched."""
+    """Measure what the gateway adds until the first word of an answer, with memory and without, beside a
+    recall in process and a bare proxy, and whether it holds chunks back. The upstream is scripted, on this
+    machine; no database of yours is touched."""
     plan = Plan(embedder=embedder)
     plan = replace(plan, memories=memories or plan.memories, questions=questions or plan.questions)
     with opened(db) as place, progress() as stage:
@@ -50,7 +50,8 @@ def gateway(
 
 
 def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
-    ways = table("Until the first word, and to the end", "way", "first p50 ms", "p95", "end p50 ms", "p95", "added")
+    columns = ("way", "first p50 ms", "p95", "end p50 ms", "p95", "added")
+    ways = table("Until the first word, and to the end", *columns)
     for way, times in result["ways"].items():
         first, total = times["first"], times["total"]
         added = result["added_first_p50_ms"].get(way)
@@ -59,7 +60,8 @@ def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
     recall = result["recall"]
     ways.add_row("recall in process", f"{recall['p50_ms']:.2f}", f"{recall['p95_ms']:.2f}", "", "", "")
     yield ways
-    lag = table("Later than sent, chunk by chunk", "way", "p50 ms", "p95", "most", "held back", "by chunk, p50 ms")
+    columns = ("way", "p50 ms", "p95", "most", "held back", "by chunk, p50 ms")
+    lag = table("Later than sent, chunk by chunk", *columns)
     for way, found in result["chunks"].items():
         cells = (found["p50_ms"], found["p95_ms"], found["max_ms"])
         chunks = " ".join(f"{value:.1f}" for value in found["by_chunk_p50_ms"])

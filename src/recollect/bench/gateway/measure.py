@@ -1,7 +1,7 @@
 """What the gateway adds until the first word, with memory and without, and whether it holds chunks back."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
@@ -16,6 +16,7 @@ from recollect.bench.serving.client import Connection, Streamed
 from recollect.bench.serving.judged import at_most, figures
 from recollect.bench.serving.setting import Served, served
 from recollect.bench.serving.upstream import SCHEDULE
+from recollect.bench.subject import Advance
 from recollect.errors import RecollectError
 
 ADDED_LIMIT = 1.5
@@ -27,6 +28,9 @@ HELD_LIMIT = 0.01
 """The share of chunks that come only after the next one was sent."""
 WARM = 10
 
+WAYS = ("direct", "bare", "off", "memory")
+"""Straight to the upstream, by a bare proxy, by the gateway with memory off, and with it."""
+RECALL = "recall"
 OFF = {"x-recollect-memory": "off"}
 INJECTED = b"x-recollect-injected"
 
@@ -42,20 +46,18 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Ways:
-    """Times of the ways to the upstream."""
+class Found:
+    """How long each way to the upstream took, and a recall of the same questions."""
 
-    first: dict[str, Times] = field(default_factory=dict[str, Times])
-    total: dict[str, Times] = field(default_factory=dict[str, Times])
+    first: dict[str, Times] = field(default_factory=lambda: {way: Times() for way in WAYS})
+    total: dict[str, Times] = field(default_factory=lambda: {way: Times() for way in WAYS})
+    recalls: Times = field(default_factory=Times)
+    injected: int = 0
 
     def note(self, way: str, streamed: Streamed) -> None:
-        self.first.setdefault(way, Times()).seconds.append(streamed.first)
-        self.total.setdefault(way, Times()).seconds.append(streamed.total)
-
-    def told(self) -> dict[str, Any]:
-        return {
-            way: {"first": figures(self.first[way]), "total": figures(self.total[way])} for way in self.first
-        }
+        self.first[way].seconds.append(streamed.first)
+        self.total[way].seconds.append(streamed.total)
+        self.injected += way == "memory" and INJECTED in streamed.head.lower()
 
 
 def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
@@ -65,15 +67,11 @@ def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
     with Child("upstream", {}) as upstream, Child("bare", {"upstream": upstream.url}) as bare:
         options = {"upstream": upstream.url, "embedder": plan.embedder}
         with served(place, "gateway", plan.memories, asked, stage, **options) as here:
-            settings["embedder"] = here.scope.recall("?").query and _model(here)
+            settings["embedder"] = here.model
             found = asyncio.run(_measured(here, upstream.url, bare.url, plan, stage))
             settings["server_rss_mb"] = here.server.rss_mb()
     settings |= {"seconds": round(perf_counter() - begun, 1), "peak_rss_mb": peak_rss_mb()}
     return {"settings": settings, **found, "targets": _targets(found, plan)}
-
-
-def _model(here: Served) -> str:
-    return here.memory.embedder.space.model if here.memory.embedder else "none"
 
 
 async def _measured(here: Served, upstream: str, bare: str, plan: Plan, stage: Stage) -> dict[str, Any]:
@@ -81,7 +79,7 @@ async def _measured(here: Served, upstream: str, bare: str, plan: Plan, stage: S
         gateway = f"{here.server.url}/v1"
         opened = {
             way: await stack.enter_async_context(Connection(url))
-            for way, url in {"direct": upstream, "bare": bare, "off": gateway, "memory": gateway}.items()
+            for way, url in zip(WAYS, (upstream, bare, gateway, gateway), strict=True)
         }
         with settled():
             first = await _first_words(here, opened, plan, stage)
@@ -96,46 +94,41 @@ def _chat(way: str, connection: Connection, text: str, **more: Any) -> bytes:
     return connection.request("/chat/completions", body, headers)
 
 
+async def _asked(
+    here: Served, opened: dict[str, Connection], questions: Sequence[str], advance: Advance
+) -> Found:
+    """Each question by every way and in process, every time in another order."""
+    found = Found()
+    for number, text in enumerate(questions):
+        order = (*WAYS, RECALL)
+        for way in (*order[number % len(order) :], *order[: number % len(order)]):
+            if way != RECALL:
+                found.note(way, await opened[way].stream(_chat(way, opened[way], text)))
+            elif problems := found.recalls.take(lambda text=text: here.scope.recall(text)).problems:
+                raise RecollectError("; ".join(problems))
+        advance(1)
+    return found
+
+
 async def _first_words(
     here: Served, opened: dict[str, Connection], plan: Plan, stage: Stage
 ) -> dict[str, Any]:
-    """Each question by every way, the first of which changes from one to the next."""
-    ways, recalls = Ways(), Times()
-    advance, injected = stage("first words", plan.questions), 0
-    for number, question in enumerate(here.questions):
-        if number == WARM:  # connections are open and caches filled
-            ways, recalls, injected = Ways(), Times(), 0
-
-        async def through(way: str, text: str = question.text) -> Streamed:
-            streamed = await opened[way].stream(_chat(way, opened[way], text))
-            ways.note(way, streamed)
-            return streamed
-
-        async def recalled(text: str = question.text) -> None:
-            if problems := recalls.take(lambda: here.scope.recall(text)).problems:
-                raise RecollectError("; ".join(problems))
-
-        async def remembered() -> None:
-            nonlocal injected
-            injected += INJECTED in (await through("memory")).head.lower()
-
-        steps: list[Any] = [lambda: through("direct"), lambda: through("bare"), lambda: through("off")]
-        steps += [remembered, recalled]
-        for step in (*steps[number % len(steps) :], *steps[: number % len(steps)]):
-            work: Coroutine[Any, Any, Any] = step()
-            await work
-        advance(number >= WARM)
-    direct = ways.first["direct"].p50
-    added = {way: round(ways.first[way].p50 - direct, 3) for way in ("bare", "off", "memory")}
+    texts = [question.text for question in here.questions]
+    await _asked(here, opened, texts[:WARM], lambda _: None)
+    found = await _asked(here, opened, texts[WARM:], stage("first words", plan.questions))
+    direct, recalled = found.first["direct"].p50, found.recalls.p50
+    added = {way: round(found.first[way].p50 - direct, 3) for way in WAYS[1:]}
     return {
-        "ways": ways.told(),
+        "ways": {
+            way: {"first": figures(found.first[way]), "total": figures(found.total[way])} for way in WAYS
+        },
         "added_first_p50_ms": added,
-        "recall": figures(recalls),
-        "injected": injected / plan.questions,
+        "recall": figures(found.recalls),
+        "injected": found.injected / plan.questions,
         "ratios": {
-            "memory": ratio(added["memory"], recalls.p50),
-            "off_first": ratio(ways.first["off"].p50, ways.first["bare"].p50),
-            "off_total": ratio(ways.total["off"].p50, ways.total["bare"].p50),
+            "memory": ratio(added["memory"], recalled),
+            "off_first": ratio(found.first["off"].p50, found.first["bare"].p50),
+            "off_total": ratio(found.total["off"].p50, found.total["bare"].p50),
         },
     }
 
@@ -157,11 +150,7 @@ def _lateness(streams: list[Streamed], plan: Plan) -> dict[str, Any]:
     lags = Times([lag for one in streams for lag in one.lags])
     if len(lags.seconds) != plan.chunks * len(streams):
         raise RecollectError("Chunks of an answer are missing, or were changed.")
-    pairs = [
-        (came, sent)
-        for one in streams
-        for came, sent in zip(one.came[:-1], one.sent[1:], strict=True)
-    ]
+    pairs = [(came, sent) for one in streams for came, sent in zip(one.came[:-1], one.sent[1:], strict=True)]
     places = [Times([one.lags[place] for one in streams]) for place in range(plan.chunks)]
     return {
         **figures(lags),

@@ -48,7 +48,7 @@ class Streamed:
 
 
 class Connection:
-    """One connection that stays open. An answer is read as it is framed; nothing else of HTTP is known here."""
+    """One connection that stays open. It reads an answer as that is framed, and knows no more of HTTP."""
 
     def __init__(self, base_url: str) -> None:
         self._url = urlsplit(base_url)

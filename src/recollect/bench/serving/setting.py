@@ -27,6 +27,10 @@ class Served:
     questions: Sequence[Query]
 
     @property
+    def model(self) -> str:
+        return self.memory.embedder.space.model if self.memory.embedder else "none"
+
+    @property
     def scope(self) -> ScopedMemory:
         return self.memory.scope(LOCAL_USER)
 
@@ -37,7 +41,10 @@ def served(
 ) -> Generator[Served]:
     """Nobody tends and no limit holds back, unless `given` says so: what is measured is the way through the
     server."""
-    settings = {"db": place.database(name), "embedder": given.pop("embedder", None) or load().embedder}
+    settings: dict[str, Any] = {
+        "db": place.database(name),
+        "embedder": given.pop("embedder", None) or load().embedder,
+    }
     settings |= {"install_models": False}
     corpus = Corpus()
     rows = corpus.rows(size, stream=STREAM)

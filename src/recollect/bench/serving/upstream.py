@@ -16,14 +16,18 @@ CHUNKS = 8
 SCHEDULE = "schedule"
 """The field of a request that says [chunks, seconds between them]; no API knows it."""
 
-_HEAD = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
-)
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 def _chunk(text: str, **more: Any) -> bytes:
     said = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
-    told = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "scripted", "choices": [said]}
+    told = {
+        "id": "c",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": "scripted",
+        "choices": [said],
+    }
     return b"data: " + json.dumps({**told, **more}).encode() + b"\n\n"
 
 
