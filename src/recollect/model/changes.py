@@ -155,4 +155,27 @@ class Held:
     holder: str
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Pool | Log | Unname | Within | Held
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """Note that a run of messages, known by its digest, has led to where the conversation stands when all of
+    the other changes are done. Goes with its conversation."""
+
+    digest: str
+    conversation: str
+
+
+Change = (
+    Append
+    | Put
+    | Revise
+    | Remove
+    | Expect
+    | ExpectOnly
+    | Renew
+    | Pool
+    | Log
+    | Unname
+    | Within
+    | Held
+    | Thread
+)

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from recollect import Memory, __version__
 from recollect.server import problems
+from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
 from recollect.server.serving import Serving
 
@@ -28,4 +29,5 @@ def create_app(memory: Memory) -> FastAPI:
 
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
+    app.include_router(gateway.router())  # the last one: it takes what is left of /v1
     return app

@@ -33,6 +33,7 @@ from recollect.testing.store_search_filters import SearchFilterContract
 from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_spending import SpendingContract
 from recollect.testing.store_tending import TendingContract
+from recollect.testing.store_threads import ThreadsContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -57,5 +58,6 @@ class StoreContract(
     TendingContract,
     CountingContract,
     AuditContract,
+    ThreadsContract,
 ):
     """All of it."""
