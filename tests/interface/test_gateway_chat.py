@@ -77,8 +77,8 @@ def test_a_developer_message_in_parts_gets_one_more(gate: Gateway) -> None:
 
 
 def test_the_very_bytes_are_passed_when_nothing_is_put_in(gate: Gateway) -> None:
-    said = b"[{\"role\":\"user\",\"content\":\"caf\\\\u00e9 \xc3\xa9\"}]"
-    raw = b"{ \"model\":\"m\",  \"messages\":" + said + b", \"temperature\": 1.0, \"x\":1e2}"
+    said = b'[{"role":"user","content":"caf\\\\u00e9 \xc3\xa9"}]'
+    raw = b'{ "model":"m",  "messages":' + said + b', "temperature": 1.0, "x":1e2}'
     assert gate.http.post("/chat/completions", content=raw).status_code == 200
     assert gate.asked[-1].raw == raw
 

@@ -79,10 +79,13 @@ def response_events(body: Body, text: str) -> bytes:
         begun: Body = whole | {"status": "in_progress", "output": []}
         yield {"type": "response.created", "response": begun}
         yield {"type": "response.output_item.added", "output_index": 0, "item": item | {"content": []}}
+        part: Body = item["content"][0]
+        yield {"type": "response.content_part.added", **place, "part": part | {"text": ""}}
         for number, word in enumerate(text.split(" ")):
             piece = word if number == 0 else f" {word}"
             yield {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []}
         yield {"type": "response.output_text.done", **place, "text": text, "logprobs": []}
+        yield {"type": "response.content_part.done", **place, "part": part}
         yield {"type": "response.output_item.done", "output_index": 0, "item": item}
         yield {"type": "response.completed", "response": whole}
 
