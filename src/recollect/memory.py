@@ -147,6 +147,11 @@ class Memory:
             measures=self._measures,
         )
 
+    @property
+    def measures(self) -> Measures:
+        """What is counted for operators."""
+        return self._measures
+
     def working_state(self) -> WorkingState:
         """How the store of working memory is doing: its size, what it had to drop, what is wrong with it."""
         return self.working_store.state()

@@ -23,6 +23,9 @@ COUNTERS: dict[str, tuple[str, str]] = {
     measuring.TURNS: ("turns_recorded", "Turns that were recorded."),
     measuring.MEMORIES: ("memories_added", "Memories that were saved or mined."),
     measuring.MINED: ("mined_turns", "Turns that were mined."),
+    measuring.INJECTED: ("gateway_injected", "Requests that the gateway put memories into."),
+    measuring.UNAIDED: ("gateway_unaided", "Requests that went on without memory because of a problem."),
+    measuring.UNRECORDED: ("gateway_unrecorded", "Requests that the gateway could not record."),
     measuring.CACHE_HITS: ("cache_hits", "Searches with the vectors of the user in memory."),
     measuring.CACHE_MISSES: ("cache_misses", "Searches that read all vectors of the user."),
 }

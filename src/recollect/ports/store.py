@@ -78,6 +78,17 @@ class Unembedded:
 
 
 @dataclass(frozen=True, slots=True)
+class Led:
+    """Where a run of messages has led to: up to which turn of a conversation, and whether it still ends
+    there."""
+
+    digest: str
+    conversation: str
+    index: int
+    at_the_end: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SpaceState:
     """An embedding space and how far it is filled: how many of the chunks still wait for their vector."""
 
@@ -144,6 +155,10 @@ class UserView(Protocol):
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
         """Conversations with turns past what was concluded that have ended or in which nobody spoke since,
         those that wait longest first."""
+        ...
+
+    def threads(self, digests: Sequence[str]) -> list[Led]:
+        """Where runs of messages have led to (`Thread`), those of conversations spoken in last first."""
         ...
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...

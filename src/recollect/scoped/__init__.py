@@ -69,6 +69,11 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         return self._work.scope
 
     @property
+    def workspace(self) -> Workspace:
+        """What the pipelines work with here, for parts of the product that plan changes of their own."""
+        return self._work
+
+    @property
     def working(self) -> WorkingMemory:
         """What an agent has in its head during the scope's conversation."""
         return WorkingMemory(self._work)

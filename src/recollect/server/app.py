@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from recollect import Memory, __version__
 from recollect.server import http, operations, problems
 from recollect.server.access import Access
+from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
@@ -40,4 +41,5 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     app.include_router(operations.router)
     app.add_middleware(Access)  # the last one added is the outermost
     http.install(app)
+    app.include_router(gateway.router())  # the last one: it takes what is left of /v1
     return app

@@ -11,6 +11,7 @@ from recollect.model.records import (
     Entity,
     MemoryRecord,
     Relation,
+    Response,
     Role,
     ToolInvocation,
     Turn,
@@ -30,6 +31,7 @@ def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
     yield from _archiving(work, policies)
     if most := max(p.entity_salience if p.prune_entities else 0.0 for p in policies):
         yield from _unknown_entities(work, most)
+    yield from _old_responses(work)
     if days := [policy.turn_days for policy in policies if policy.turn_days]:
         yield from _old_turns(work, min(days))
         yield from _old_calls(work, min(days))
@@ -143,6 +145,15 @@ def _old_turns(work: Workspace, days: float) -> Iterator[Step]:
                 most = work.retention(turn.channel).turn_days
                 why = f"said on {turn.at:%Y-%m-%d}, and kept for {most:g} days"
                 yield Step(action="erase", record=turn, why=why, details={"turn_days": most})
+
+
+def _old_responses(work: Workspace) -> Iterator[Step]:
+    """Responses that nobody goes on from any more; their turns stay."""
+    if not (days := work.settings.response_days):
+        return
+    for response in work.store.find(Response, {"at": AtMost(work.clock.now() - timedelta(days=days))}):
+        why = f"answered on {response.at:%Y-%m-%d}, and kept for {days:g} days"
+        yield Step(action="erase", record=response, why=why, details={"response_days": days})
 
 
 def _old_calls(work: Workspace, days: float) -> Iterator[Step]:

@@ -35,6 +35,7 @@ from recollect.testing.store_search_filters import SearchFilterContract
 from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_spending import SpendingContract
 from recollect.testing.store_tending import TendingContract
+from recollect.testing.store_threads import ThreadsContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -61,5 +62,6 @@ class StoreContract(
     AuditContract,
     KeysContract,
     OnceContract,
+    ThreadsContract,
 ):
     """All of it."""

@@ -17,7 +17,7 @@ from recollect.model.changes import Change, Chunk
 from recollect.model.records import BY_KIND, Conversation, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
-from recollect.ports.store import Applied, FeedEntry, Spent, Unembedded, Usage, UserView
+from recollect.ports.store import Applied, FeedEntry, Led, Spent, Unembedded, Usage, UserView
 from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
 from recollect.stores.sql.auditing import AuditedUser
@@ -47,6 +47,7 @@ from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sealing import SEALED
 from recollect.stores.sql.spending import spend, spending
 from recollect.stores.sql.tending import TendedUser
+from recollect.stores.sql.threads import threads_of
 from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
@@ -204,6 +205,11 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
             rows = UserRows(connection, self._user)
             found = rows.all(waiting if limit is None else waiting.limit(limit), **given)
             return records(rows, Conversation, found)
+
+    @only_reads
+    def threads(self, digests: Sequence[str]) -> list[Led]:
+        with self._backend.read(self._user) as connection:
+            return threads_of(UserRows(connection, self._user), digests)
 
     def spend(self, spent: Sequence[Spent]) -> None:
         self._backend.write(lambda c: spend(self._backend, UserRows(c, self._user), spent), self._user)
