@@ -74,15 +74,17 @@ class Snapshot:
         return [*map(Candidate._make, rows)]
 
     def _similarities(self, search: Search, allowed: NDArray[np.bool_]) -> NDArray[np.float32] | None:
-        """Of those that are allowed; where that is a small part, the others are not compared."""
+        """Of those that are allowed; where that is a small part, the others are not compared. Row by row: a
+        product with the matrix is done by threads of its own, which wait by spinning, and where several
+        searches go on at once, or others use the cores, take ten times as long."""
         query = search.vector_in(self.space)
         if query is None or self.space is None:
             return None
         places = np.flatnonzero(allowed)
         if len(places) * FEW > len(allowed):
-            return self.space.similarity(self.columns.vectors @ query)
+            return self.space.similarity(np.vecdot(self.columns.vectors, query))
         near = np.full(len(allowed), -np.inf, np.float32)
-        near[places] = self.space.similarity(self.columns.vectors[places] @ query)
+        near[places] = self.space.similarity(np.vecdot(self.columns.vectors[places], query))
         return near
 
 
