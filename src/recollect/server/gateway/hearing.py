@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from recollect.ports.language_model import Tokens
 from recollect.record.threads import Said
 from recollect.server.gateway.reading import Body, dicts, of_items, of_message, parsed
 
@@ -13,16 +14,35 @@ READABLE = ("gzip", "deflate")
 """The encodings that are understood here; the upstream is asked for no other."""
 DONE = "[DONE]"
 ENDS = ("response.completed", "response.incomplete", "response.failed")
+PROMPT, COMPLETION = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
+"""What the two APIs call the tokens that went in and came out."""
 PARTIAL = "partial"
 """In the metadata of a turn: the answer broke off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An answer; `response` is the object of the Responses API, if it was that and came to its end."""
+    """An answer; `response` is the object of the Responses API, if it was that and came to its end. `tokens`
+    are what it took by the upstream's count, if it tells: of a stream, only where the client asked for it."""
 
     said: Said | None
     response: Body | None = None
+    tokens: Tokens | None = None
+    model: str = ""
+
+
+def counted(heard: Heard, body: Body | None) -> Heard:
+    """With what the upstream says that the answer took."""
+    usage, model = (body or {}).get("usage"), (body or {}).get("model")
+    if not isinstance(usage, dict) or not isinstance(model, str) or not model:
+        return heard
+    told = cast(Body, usage)
+    given = [_count(told, names) for names in (PROMPT, COMPLETION)]
+    return replace(heard, tokens=Tokens(*given), model=model)
+
+
+def _count(usage: Body, names: tuple[str, ...]) -> int:
+    return next((value for name in names if type(value := usage.get(name)) is int and value >= 0), 0)
 
 
 def unpacked(raw: bytes, encoding: str, most: int) -> bytes:
@@ -41,8 +61,17 @@ def unpacked(raw: bytes, encoding: str, most: int) -> bytes:
 
 def heard_chat(content: bytes, streamed: bool, whole: bool) -> Heard:
     if not streamed:
-        return Heard(_completion(parsed(content)))
-    return Heard(_streamed_chat(content))
+        body = parsed(content)
+        return counted(Heard(_completion(body)), body)
+    return counted(Heard(_streamed_chat(content)), _last_usage(content))
+
+
+def _last_usage(content: bytes) -> Body | None:
+    """The chunk of a stream that tells what all of it took; there is one if the client asked for it."""
+    if b'"usage"' not in content:
+        return None
+    chunks = (parsed(data.encode()) or {} for data in events(content) if data != DONE)
+    return next((chunk for chunk in reversed([*chunks]) if chunk.get("usage")), None)
 
 
 def heard_response(content: bytes, streamed: bool, whole: bool) -> Heard:
@@ -52,7 +81,8 @@ def heard_response(content: bytes, streamed: bool, whole: bool) -> Heard:
     ended = body.get("status") not in (None, "queued", "in_progress") or (whole and not streamed)
     said = [one for one in of_items(body.get("output")) if one.role == "assistant"]
     kept = body if ended and isinstance(body.get("id"), str) and not body.get("error") else None
-    return Heard(_marked(said[0], body.get("model"), ended) if said else None, kept)
+    heard = Heard(_marked(said[0], body.get("model"), ended) if said else None, kept)
+    return counted(heard, body)
 
 
 def _completion(body: Body | None) -> Said | None:

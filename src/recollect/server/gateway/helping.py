@@ -13,6 +13,9 @@ from recollect.server.gateway.hearing import Heard, instructed
 from recollect.server.gateway.reading import Body, asked
 from recollect.server.gateway.wanted import Wanted, within
 
+MODEL_LIMIT = 200
+"""The most characters of a model's name that are counted by."""
+
 log = logging.getLogger("recollect.gateway")
 
 
@@ -46,7 +49,7 @@ class Exchange:
 def helped(memory: Memory, exchange: Exchange) -> Helped:
     """Recall what bears on the request."""
     scope = scope_of(memory, exchange)
-    wanted = within(exchange.wanted, scope.settings().values)
+    wanted = within(exchange.wanted, scope.workspace.wishes())
     if wanted.nothing:
         return Helped(wanted)
     if wanted.conversation is not None:
@@ -78,7 +81,10 @@ def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, kee
     """Record what was new and the answer; with `keep`, the response too. Whatever goes wrong is for the log:
     the client has its answer."""
     try:
-        if (heard := hear()).said is None:
+        heard = hear()
+        if heard.tokens is not None:
+            memory.spent(exchange.user, "memory_qa", heard.model[:MODEL_LIMIT], heard.tokens)
+        if heard.said is None:
             return
         scope = scope_of(memory, exchange)
         record_thread(

@@ -51,13 +51,13 @@ async def _ask(dialect: Dialect, request: Request) -> Response:
     process = serving(request)
     raw = await request.body()
     afterwards: Afterwards = request.app.state.afterwards
-    asking = Asking(process, afterwards, caller(request), request, dialect, raw)
+    asking = Asking(process, afterwards, await caller(request), request, dialect, raw)
     return Passing(process, asking.prepared)
 
 
 async def _get_response(request: Request) -> Response:
     process, id = serving(request), _id(request)
-    user = caller(request).user
+    user = (await caller(request)).user
     try:
         if user is None:
             raise no_response(id)
@@ -70,7 +70,7 @@ async def _get_response(request: Request) -> Response:
 
 async def _delete_response(request: Request) -> Response:
     process, id = serving(request), _id(request)
-    user = caller(request).user
+    user = (await caller(request)).user
     try:
         if user is None:
             raise no_response(id)
@@ -86,7 +86,7 @@ def _id(request: Request) -> str:
 
 async def _pass_on(request: Request) -> Response:
     """Anything else, as it is."""
-    process, who = serving(request), caller(request)
+    process, who = serving(request), await caller(request)
     wanted: str = request.path_params["path"]
     if who.role != "local" and not _is_stateless(wanted):
         message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 from urllib.parse import unquote
 
 from recollect.errors import Invalid
@@ -10,6 +10,7 @@ from recollect.limits import check_whole
 from recollect.model.records import MEMORY_KINDS
 from recollect.model.scope import GLOBAL
 from recollect.server.gateway.reading import Body
+from recollect.wishes import Wishes
 
 TYPES = {"semantic": "fact", "procedural": "procedure", "episodic": "episode", "reflective": "reflection"}
 KINDS = ("turn", *MEMORY_KINDS)
@@ -61,15 +62,11 @@ def wanted(headers: Mapping[str, str], body: Body) -> Wanted:
     )
 
 
-def within(wanted: Wanted, settings: Mapping[str, Any]) -> Wanted:
+def within(wanted: Wanted, wishes: Wishes) -> Wanted:
     """No more than the user's settings let memory do. A setting of an agent keeps it from recalling only."""
-    if settings.get("enabled") is False:
+    if not wishes.enabled:
         return replace(wanted, recall=False, store=False)
-    agents: object = settings.get("agents")
-    own: object = cast(Body, agents).get(wanted.agent or "") if isinstance(agents, Mapping) else None
-    if isinstance(own, Mapping) and cast(Body, own).get("recall") is False:
-        return replace(wanted, recall=False)
-    return wanted
+    return wanted if wishes.agent(wanted.agent).recall else replace(wanted, recall=False)
 
 
 def _mapping(body: Body, name: str) -> Body:
