@@ -11,6 +11,7 @@ from recollect.cli import (
     demo,
     doctor,
     encryption,
+    keys,
     learning,
     memories,
     mining,
@@ -79,6 +80,7 @@ for _group in (
     upkeep.rebuild,
     models.app,
     encryption.app,
+    keys.app,
     bench.app,
 ):
     app.add_typer(_group)

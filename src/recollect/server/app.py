@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from recollect import Memory, __version__
-from recollect.server import problems
+from recollect.server import http, middleware, problems
 from recollect.server.identity.gate import Gate
 from recollect.server.serving import Serving
 
 
 def create_app(memory: Memory) -> FastAPI:
     """The server for this memory, which whoever opened it closes."""
+    gate = Gate(memory.store, memory.settings, memory.clock)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
@@ -23,9 +24,12 @@ def create_app(memory: Memory) -> FastAPI:
         with ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads:
             timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
             async with httpx.AsyncClient(timeout=timeout) as upstream:
-                app.state.serving = Serving(memory, Gate(memory.store, settings), upstream, threads)
+                app.state.serving = Serving(memory, gate, upstream, threads)
                 yield
 
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
+    middleware.install(app, gate, memory.settings)
+    for router in http.routers():
+        app.include_router(router)
     return app

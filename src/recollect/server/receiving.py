@@ -1,0 +1,122 @@
+"""How large a request may be, how long it may take to arrive, and how long to answer."""
+
+import asyncio
+from typing import Literal
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.server.problems import Refused
+from recollect.server.refusing import announced, header, refuse
+from recollect.settings import MiB, Settings
+
+IMPORT = "/api/v1/import"
+UNHURRIED = ("/api/v1/import", "/api/v1/export", "/api/v1/jobs/run", "/metrics")
+"""What takes as long as there is to do."""
+_CLOSE = {"Connection": "close"}
+
+
+class Receiving:
+    """Takes a request in, or refuses it. An import may have any size, as long as it keeps coming."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._bytes = settings.body_mb * MiB
+        self._seconds = settings.request_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except Refused as error:
+            await refuse(error, scope, receive, send)
+            return
+        await self._within_time(scope, receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        """`Refused` for what is too large by what it says itself, or says two things."""
+        lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+        if len(lengths) > 1 or (lengths and header(scope, b"transfer-encoding")):
+            raise Refused(400, "The request says in two ways where it ends: send one Content-Length.", _CLOSE)
+        if scope["path"] != IMPORT and (announced(scope) or 0) > self._bytes:
+            raise Refused(413, too_large(self._bytes), _CLOSE)
+
+    async def _within_time(self, scope: Scope, receive: Receive, send: Send) -> None:
+        timer = asyncio.timeout(None)
+        request = _Arriving(scope, receive, send, timer, self._seconds, self._bytes)
+        try:
+            async with timer:
+                request.start()
+                await self._app(scope, request.take, request.answer)
+        except TimeoutError:
+            if not timer.expired() or request.phase == "answering":
+                raise
+            await refuse(self._too_slow(request.phase == "arriving"), scope, receive, send)
+
+    def _too_slow(self, arriving: bool) -> Refused:
+        within = f"within {self._seconds:g} s (RECOLLECT_REQUEST_SECONDS)"
+        if arriving:
+            return Refused(408, f"The body did not arrive {within}.", _CLOSE)
+        return Refused(503, f"There was no answer {within}: try again.", {"Retry-After": "1"})
+
+
+class _Arriving:
+    """One request on its way: what has come of it, and the timer that goes on meanwhile."""
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, timer: asyncio.Timeout, seconds: float, most: int
+    ) -> None:
+        self._receive, self._send = receive, send
+        self._timer, self._seconds = timer, seconds
+        self._any_size = scope["path"] == IMPORT
+        self._most = most
+        self._hurried = is_hurried(scope["path"])
+        self._size = 0
+        self.phase: Literal["arriving", "working", "answering"] = (
+            "working" if announced(scope) == 0 else "arriving"
+        )
+
+    def start(self) -> None:
+        self._allow(self._hurried if self.phase == "working" else not self._any_size)
+
+    async def take(self) -> Message:
+        """The next part of the body."""
+        if self.phase != "arriving":
+            return await self._receive()
+        if self._any_size:  # it is read as fast as it is worked on: only waiting for it counts
+            self._allow(True)
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        if self._size > self._most and not self._any_size:
+            raise HTTPException(413, too_large(self._most), _CLOSE)
+        if not message.get("more_body", False):
+            self.phase = "working"
+            self._allow(self._hurried)
+        elif self._any_size:
+            self._allow(False)
+        return message
+
+    async def answer(self, message: Message) -> None:
+        if self.phase != "answering":
+            self.phase = "answering"
+            self._allow(False)
+        await self._send(message)
+
+    def _allow(self, limited: bool) -> None:
+        """Have the timer begin anew, or rest."""
+        self._timer.reschedule(asyncio.get_running_loop().time() + self._seconds if limited else None)
+
+
+def is_hurried(path: str) -> bool:
+    """Whether an answer is due soon. Models take their time: behind the gateway, and when they mine."""
+    gateway = path.startswith("/v1/") and not path.startswith("/v1/memory")
+    return not (gateway or path in UNHURRIED or path.endswith("/mine"))
+
+
+def too_large(most: int) -> str:
+    return (
+        f"The body is larger than {most // MiB:,} MiB (RECOLLECT_BODY_MB): send less at a time. "
+        f"{IMPORT} takes any size."
+    )
