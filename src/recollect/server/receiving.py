@@ -1,7 +1,6 @@
 """How large a request may be, how long it may take to arrive, and how long to answer."""
 
 import asyncio
-from typing import Literal
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -48,12 +47,12 @@ class Receiving:
         request = _Arriving(scope, receive, send, timer, self._seconds, self._bytes)
         try:
             async with timer:
-                request.start()
+                request.work()
                 await self._app(scope, request.take, request.answer)
         except TimeoutError:
-            if not timer.expired() or request.phase == "answering":
+            if not timer.expired() or request.answering:
                 raise
-            await refuse(self._too_slow(request.phase == "arriving"), scope, receive, send)
+            await refuse(self._too_slow(request.waiting), scope, receive, send)
 
     def _too_slow(self, arriving: bool) -> Refused:
         within = f"within {self._seconds:g} s (RECOLLECT_REQUEST_SECONDS)"
@@ -70,43 +69,38 @@ class _Arriving:
     ) -> None:
         self._receive, self._send = receive, send
         self._timer, self._seconds = timer, seconds
+        self._now = asyncio.get_running_loop().time
         self._any_size = scope["path"] == IMPORT
-        self._most = most
         self._hurried = is_hurried(scope["path"])
-        self._size = 0
-        self.phase: Literal["arriving", "working", "answering"] = (
-            "working" if announced(scope) == 0 else "arriving"
-        )
+        self._began = self._now()
+        self._most, self._size = most, 0
+        self._whole = announced(scope) == 0
+        self.waiting, self.answering = False, False
 
-    def start(self) -> None:
-        self._allow(self._hurried if self.phase == "working" else not self._any_size)
+    def work(self) -> None:
+        """From now on the time is ours."""
+        self._timer.reschedule(self._now() + self._seconds if self._hurried else None)
 
     async def take(self) -> Message:
-        """The next part of the body."""
-        if self.phase != "arriving":
+        """The next part of the body. It may take so long in all; of an import, each part may."""
+        if self._whole or self.answering:
             return await self._receive()
-        if self._any_size:  # it is read as fast as it is worked on: only waiting for it counts
-            self._allow(True)
+        self.waiting = True
+        self._timer.reschedule((self._now() if self._any_size else self._began) + self._seconds)
         message = await self._receive()
+        self.waiting = False
+        self.work()
         self._size += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
         if self._size > self._most and not self._any_size:
             raise HTTPException(413, too_large(self._most), _CLOSE)
-        if not message.get("more_body", False):
-            self.phase = "working"
-            self._allow(self._hurried)
-        elif self._any_size:
-            self._allow(False)
         return message
 
     async def answer(self, message: Message) -> None:
-        if self.phase != "answering":
-            self.phase = "answering"
-            self._allow(False)
+        if not self.answering:
+            self.answering = True
+            self._timer.reschedule(None)
         await self._send(message)
-
-    def _allow(self, limited: bool) -> None:
-        """Have the timer begin anew, or rest."""
-        self._timer.reschedule(asyncio.get_running_loop().time() + self._seconds if limited else None)
 
 
 def is_hurried(path: str) -> bool:

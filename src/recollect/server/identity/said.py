@@ -1,6 +1,7 @@
 """What a request says of itself in its headers. Each is said once, or the request is refused: who reads the
 first of two and who reads the last would see two different callers."""
 
+import re
 from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Any
@@ -13,6 +14,7 @@ HOST, ORIGIN, SITE = "host", "origin", "sec-fetch-site"
 _ONCE = {name.encode(): name for name in (AUTHORIZATION, API_KEY, USER, HOST, ORIGIN, SITE)}
 _FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via"}
 FORWARDED = "forwarded"
+_AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:@/\[\]\s]+))(?::\d*)?")
 
 
 def said(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -46,7 +48,7 @@ def is_loopback(host: str) -> bool:
     if host.lower() == "localhost":
         return True
     try:
-        address = ip_address(host.strip("[]"))
+        address = ip_address(host)
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
@@ -54,11 +56,9 @@ def is_loopback(host: str) -> bool:
 
 
 def host_of(authority: str) -> str:
-    """The host of a Host header: without its port."""
-    if authority.startswith("["):
-        return authority[: authority.find("]") + 1]
-    host, _, port = authority.partition(":")
-    return host if port.isdigit() or not port else authority
+    """The host of a Host header: without its port; empty when it is none."""
+    found = _AUTHORITY.fullmatch(authority)
+    return (found[1] or found[2]) if found else ""
 
 
 def origin_host(origin: str) -> str:

@@ -29,7 +29,7 @@ FETCH_SECONDS = 5.0
 REFRESH = timedelta(hours=1)
 """How old the keys may be: a provider that withdraws one expects no more than that."""
 UNKNOWN = timedelta(seconds=30)
-"""How soon after fetching them an unknown key makes us look again: anybody can name one."""
+"""How soon after trying to fetch them we try again, for a key that is unknown: anybody can name one."""
 LEEWAY = timedelta(seconds=30)
 """How far the provider's clock may be from ours."""
 
@@ -50,6 +50,7 @@ class Tokens:
         self._clock = clock
         self._keys: dict[str | None, Mapping[str, Any]] = {}
         self._fetched: datetime | None = None
+        self._tried: datetime | None = None
         self._fetching = asyncio.Lock()
 
     async def signed(self, token: str) -> Signed:
@@ -116,16 +117,20 @@ class Tokens:
         """Fetch the issuer's keys when ours are so old. They still do while it cannot be reached."""
         async with self._fetching:
             now = self._clock.now()
-            if self._fetched is not None and timedelta(0) <= now - self._fetched < age:
-                return
-            try:
-                self._keys = await asyncio.to_thread(fetch, self._settings.jwt_keys)
-            except Exception as error:  # noqa: BLE001 - files, networks and others' JSON fail in many ways
-                log.warning("The keys of the token issuer cannot be read: %s", type(error).__name__)
-                if not self._keys:
-                    detail = "The keys that tokens are checked with cannot be read: see RECOLLECT_JWT_KEYS."
-                    raise Refused(503, detail, {"Retry-After": "5"}) from None
-            self._fetched = now
+            if not (_within(age, self._fetched, now) or _within(UNKNOWN, self._tried, now)):
+                self._tried = now
+                try:
+                    self._keys = await asyncio.to_thread(fetch, self._settings.jwt_keys)
+                    self._fetched = now
+                except Exception as error:  # noqa: BLE001 - files, networks and others' JSON fail in many ways
+                    log.warning("The keys of the token issuer cannot be read: %s", type(error).__name__)
+        if not self._keys:
+            detail = "The keys that tokens are checked with cannot be read: see RECOLLECT_JWT_KEYS."
+            raise Refused(503, detail, {"Retry-After": str(UNKNOWN.seconds)})
+
+
+def _within(age: timedelta, then: datetime | None, now: datetime) -> bool:
+    return then is not None and timedelta(0) <= now - then < age
 
 
 def fetch(where: str) -> dict[str | None, Mapping[str, Any]]:
