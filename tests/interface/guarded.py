@@ -116,7 +116,7 @@ async def whoami(request: Request) -> Any:
 
 
 @router.post("/api/v1/memories")
-async def remember(request: Request, scoped: Scoped, given: dict[str, Any] = Body()) -> Any:  # noqa: B008, FAST002
+async def remember(request: Request, scoped: Scoped, given: dict[str, Any] = Body()) -> Any:  # noqa: B008
     return answer({"memories": await serving(request).run(lambda: scoped.remember_many(given["items"]))}, 201)
 
 
@@ -126,7 +126,7 @@ async def get(request: Request, scoped: Scoped, id: str) -> Any:
 
 
 @router.post("/api/v1/recall")
-async def recall(request: Request, scoped: Scoped, given: dict[str, Any] = Body()) -> Any:  # noqa: B008, FAST002
+async def recall(request: Request, scoped: Scoped, given: dict[str, Any] = Body()) -> Any:  # noqa: B008
     return answer(await serving(request).run(lambda: scoped.recall(given["query"])))
 
 

@@ -153,9 +153,11 @@ def test_this_machine_is_known(tmp_path: Path, host: str) -> None:
     ids=str,
 )
 def test_settings_that_let_in_strangers_are_refused(tmp_path: Path, wrong: dict[str, str]) -> None:
-    with Memory.open(tmp_path / "memory.db", embedder="none") as memory:
-        with pytest.raises(SettingsError, match="RECOLLECT_"):
-            check_bind(load({}, **wrong), memory.store)
+    with (
+        Memory.open(tmp_path / "memory.db", embedder="none") as memory,
+        pytest.raises(SettingsError, match="RECOLLECT_"),
+    ):
+        check_bind(load({}, **wrong), memory.store)
 
 
 def test_hosts_are_read_as_browsers_write_them() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -79,7 +80,7 @@ def list_(here: Here) -> None:
 
     def tell() -> None:
         heads = ("id", "for", "name", "made", "used", "expires", "state")
-        output.table(heads, [_row(key, "good" if key.is_valid(now) else "closed") for key in found])
+        output.table(heads, [_row(key, now) for key in found])
         if not found:
             here.note("There are no keys. `recollect keys create` makes one.")
 
@@ -123,11 +124,11 @@ def _opens(key: ApiKey) -> str:
     return opened[key.role]
 
 
-def _row(key: ApiKey, state: str) -> tuple[str, ...]:
-    whom = key.owner if key.owner is not None else key.role.value
-    state = "revoked" if key.revoked_at else {"closed": "expired"}.get(state, state)
+def _row(key: ApiKey, now: datetime) -> tuple[str, ...]:
+    whom = key.role.value if key.owner is None else f"user {key.owner}"
+    state = "revoked" if key.revoked_at else "valid" if key.is_valid(now) else "expired"
     made, used, expires = (output.local(at) for at in (key.created_at, key.used_at, key.expires_at))
-    return key.id, f"user {whom}" if key.owner is not None else whom, key.name, made, used, expires, state
+    return key.id, whom, key.name, made, used, expires, state
 
 
 def _shown(key: ApiKey) -> dict[str, Any]:

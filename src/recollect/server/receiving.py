@@ -12,6 +12,8 @@ from recollect.settings import MiB, Settings
 IMPORT = "/api/v1/import"
 UNHURRIED = ("/api/v1/import", "/api/v1/export", "/api/v1/jobs/run", "/metrics")
 """What takes as long as there is to do."""
+UNNOTICED = 0.01
+"""By which part a time may be off."""
 _CLOSE = {"Connection": "close"}
 
 
@@ -79,14 +81,23 @@ class _Arriving:
 
     def work(self) -> None:
         """From now on the time is ours."""
-        self._timer.reschedule(self._now() + self._seconds if self._hurried else None)
+        self._end_at(self._now() + self._seconds if self._hurried else None)
+
+    def _end_at(self, when: float | None) -> None:
+        """Set the timer; not for a difference that nobody notices, as setting it takes longer than the rest."""
+        current = self._timer.when()
+        if when is None or current is None:
+            if when is not current:
+                self._timer.reschedule(when)
+        elif abs(when - current) > self._seconds * UNNOTICED:
+            self._timer.reschedule(when)
 
     async def take(self) -> Message:
         """The next part of the body. It may take so long in all; of an import, each part may."""
         if self._whole or self.answering:
             return await self._receive()
         self.waiting = True
-        self._timer.reschedule((self._now() if self._any_size else self._began) + self._seconds)
+        self._end_at((self._now() if self._any_size else self._began) + self._seconds)
         message = await self._receive()
         self.waiting = False
         self.work()
@@ -99,7 +110,7 @@ class _Arriving:
     async def answer(self, message: Message) -> None:
         if not self.answering:
             self.answering = True
-            self._timer.reschedule(None)
+            self._end_at(None)
         await self._send(message)
 
 
