@@ -116,7 +116,7 @@ def test_a_user_can_take_their_own_keys_away_and_do_nothing_else_with_keys(store
         "UPDATE api_keys SET owner = 'alice'",
         "INSERT INTO api_keys SELECT * FROM api_keys",
     ):
-        with pytest.raises(StoreError, match="permission denied|not allowed|right"):
+        with pytest.raises(StoreError, match=r"permission|right"):
             store._backend.write(lambda c, s=forbidden: c.exec_driver_sql(s).rowcount, "alice")  # type: ignore[attr-defined]
     assert within(store, "alice", "DELETE FROM api_keys WHERE owner IN ('alice', 'bob')") == 1
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, closing
 from fastapi import FastAPI
 
 from recollect import Memory, __version__
-from recollect.server import http, operations, problems
+from recollect.server import http, middleware, operations, problems
 from recollect.server.access import Access
 from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
@@ -18,6 +18,7 @@ from recollect.server.serving import Serving
 
 def create_app(memory: Memory, process: str = "") -> FastAPI:
     """The server for this memory, which whoever opened it closes; `process` tells apart several of it."""
+    gate = Gate(memory.store, memory.settings, memory.clock)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
@@ -30,7 +31,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             closing(Readiness(memory)) as readiness,
         ):
             async with httpx.AsyncClient(timeout=timeout) as upstream:
-                gate, measures = Gate(memory.store, settings), HttpMeasures(process)
+                measures = HttpMeasures(process)
                 serving = Serving(memory, gate, upstream, threads, readiness, measures)
                 app.state.serving = serving
                 yield
@@ -39,7 +40,8 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
     app.include_router(operations.router)
-    app.add_middleware(Access)  # the last one added is the outermost
     http.install(app)
     app.include_router(gateway.router())  # the last one: it takes what is left of /v1
+    middleware.install(app, gate, memory.settings)
+    app.add_middleware(Access)  # the last one added is the outermost
     return app
