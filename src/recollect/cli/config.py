@@ -35,8 +35,8 @@ def config(
 ) -> None:
     """Show every setting with its value and where that comes from.
 
-    That is an argument, the environment, the file that RECOLLECT_CONFIG names, or the default. Secrets are shown
-    as set, never as they are.
+    That is an argument, the environment, the file that RECOLLECT_CONFIG names, or the default. Secrets are
+    shown as set, never as they are.
     """
     options: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder}
     given = {name: value for name, value in options.items() if value is not None}
