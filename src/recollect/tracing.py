@@ -1,7 +1,8 @@
 """Spans for OpenTelemetry, where the program has it at work: recall, mining and the background, step by step.
 
 It is looked for among what is loaded already, so that nothing is imported, and next to nothing costs, without
-it; its interface alone, which a library may have brought along, is not enough. A span says how long and how much, never what: no text, no name and no reason of a failure goes into one.
+it; its interface alone, which a library may have brought along, is not enough. A span says how long and how
+much, never what: no text, no name and no reason of a failure goes into one.
 """
 
 import sys

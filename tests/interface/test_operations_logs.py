@@ -4,7 +4,7 @@ import io
 import json
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,7 +40,7 @@ async def down() -> None:
 
 @router.get("/torn")
 async def torn() -> StreamingResponse:
-    async def parts() -> Any:
+    async def parts() -> AsyncIterator[bytes]:
         yield b"half"
         raise ValueError(SECRET)
 

@@ -22,7 +22,7 @@ QUIET: TelemetryConfig = {
     "operation_spans": False,
     "auto_configure": False,
 }
-"""FastAPI's own spans and logs hold paths, queries and errors, which may be what somebody said; ours do not."""
+"""FastAPI's own spans and logs tell paths, queries and errors: what somebody said, maybe. Ours do not."""
 
 
 def create_app(memory: Memory, process: str = "") -> FastAPI:
