@@ -78,6 +78,10 @@ class Process:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
     def signal(self, sig: int = signal.SIGTERM) -> None:
         self._process.send_signal(sig)
 

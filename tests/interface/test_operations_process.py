@@ -80,6 +80,32 @@ def test_several_processes_share_an_address(db: Path, tmp_path: Path) -> None:
     assert "working memory of its own" in process.log.read_text()
 
 
+def test_a_second_signal_ends_it_at_once(db: Path, tmp_path: Path) -> None:
+    with started(tmp_path / "log", db=db, shutdown_seconds=600) as process:
+        assert httpx.get(f"{process.url}/healthz").status_code == 200
+        host, port = process.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as unfinished:
+            head = b"POST /api/v1/turns HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            unfinished.sendall(head + b"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+            assert unfinished.recv(100).startswith(b"HTTP/1.1 100")  # it waits for the body
+            process.signal()
+            while "Ending" not in process.log.read_text():
+                assert process.running
+            process.signal()
+            assert process.wait() == 1
+
+
+def test_processes_end_with_their_parent(db: Path, tmp_path: Path) -> None:
+    with started(tmp_path / "log", "--processes", "2", db=db) as process:
+        url = process.url
+        assert httpx.get(f"{url}/healthz", timeout=60).status_code == 200
+        process.signal(signal.SIGKILL)
+        process.wait()
+    with pytest.raises(httpx.TransportError):
+        while httpx.get(f"{url}/healthz", timeout=60).status_code == 200:
+            pass
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
