@@ -55,7 +55,7 @@ def load(
 
 
 def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
-    rates = table("Questions a second", "what", "a second", "p50 ms", "p95", "errors")
+    rates = table("Questions a second", "what", "a second", "cpu ms each", "p50 ms", "p95", "errors")
     names = {
         "embedder": "the embedder alone",
         "server": "the server",
@@ -65,7 +65,8 @@ def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
     for name, told in names.items():
         row = result[name]
         times = (f"{row[key]:.1f}" if key in row else "" for key in ("p50_ms", "p95_ms"))
-        rates.add_row(told, f"{row['per_second']:,.1f}", *times, str(row.get("errors", "")))
+        figures = (f"{row['per_second']:,.1f}", f"{row['cpu_ms']:.2f}")
+        rates.add_row(told, *figures, *times, str(row.get("errors", "")))
     yield rates
     if soak := result.get("soak"):
         sizes = [size for _, size in soak["rss_mb"]]

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from recollect import __version__
@@ -47,14 +47,25 @@ class Rate:
 
     rounds: list[float] = field(default_factory=list[float])
     times: Times = field(default_factory=Times)
+    cpu: float = 0.0
+    asked: int = 0
     errors: int = 0
+
+    def note(self, asked: int, seconds: float, cpu: float) -> None:
+        self.rounds.append(asked / seconds)
+        self.asked += asked
+        self.cpu += cpu
 
     @property
     def median(self) -> float:
         return round(median(self.rounds), 1)
 
     def told(self) -> dict[str, Any]:
-        told = {"per_second": self.median, "rounds": [round(one, 1) for one in self.rounds]}
+        told = {
+            "per_second": self.median,
+            "rounds": [round(one, 1) for one in self.rounds],
+            "cpu_ms": round(self.cpu / self.asked * 1000, 3),
+        }
         return {**told, **figures(self.times), "errors": self.errors} if self.times.seconds else told
 
 
@@ -87,10 +98,10 @@ def _measured(here: Served, plan: Plan, stage: Stage) -> dict[str, Any]:
         for number in range(plan.rounds):
             start = WARM + number * plan.questions
             questions = here.questions[start : start + plan.questions]
-            embedding.rounds.append(_threads(here, questions, _embed, best["embedder"]))
+            _threads(here, questions, _embed, best["embedder"], embedding)
             advance(len(questions))
             asyncio.run(_served(here, plan.clients, questions, text_body, by_text, advance))
-            recalling.rounds.append(_threads(here, questions, _recall, best["in_process"]))
+            _threads(here, questions, _recall, best["in_process"], recalling)
             advance(len(questions))
             asyncio.run(_served(here, plan.clients, questions, vector_body, by_vector, advance))
     return {
@@ -117,17 +128,18 @@ def _recall(here: Served, question: Query) -> None:
 
 def _best(here: Served, questions: Sequence[Query], work: Callable[[Served, Query], None]) -> int:
     """With how many threads it does most here."""
-    return max(THREADS, key=lambda threads: _threads(here, questions, work, threads))
+    return max(THREADS, key=lambda threads: _threads(here, questions, work, threads, Rate()).median)
 
 
 def _threads(
-    here: Served, questions: Sequence[Query], work: Callable[[Served, Query], None], threads: int
-) -> float:
+    here: Served, questions: Sequence[Query], work: Callable[[Served, Query], None], threads: int, rate: Rate
+) -> Rate:
     with ThreadPoolExecutor(threads) as pool:
-        begun = perf_counter()
+        begun, used = perf_counter(), process_time()
         for _ in pool.map(partial(work, here), questions):
             pass
-        return len(questions) / (perf_counter() - begun)
+        rate.note(len(questions), perf_counter() - begun, process_time() - used)
+    return rate
 
 
 def text_body(question: Query) -> dict[str, Any]:
@@ -160,9 +172,9 @@ async def _served(
                 answers.append(await connection.ask(request))
                 rate.times.seconds.append(perf_counter() - begun)
 
-        begun = perf_counter()
+        begun, used = perf_counter(), here.server.cpu_seconds()
         await asyncio.gather(*(client(connection) for connection in opened))
-        rate.rounds.append(len(questions) / (perf_counter() - begun))
+        rate.note(len(questions), perf_counter() - begun, here.server.cpu_seconds() - used)
     rate.errors += sum(not _is_right(answer) for answer in answers)
     advance(len(questions))
 

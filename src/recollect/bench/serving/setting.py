@@ -56,6 +56,12 @@ def served(
         fill(memory.scope(LOCAL_USER), rows, stage(f"{size:,} memories", size))
         place.settle(settings["db"])
         embedder.embed_query("Is it loaded?")
-        serving = {"host": "127.0.0.1", "port": 0, "rate_limit": 0, "server_tends": False, "log_level": "warning"}
+        serving = {
+            "host": "127.0.0.1",
+            "port": 0,
+            "rate_limit": 0,
+            "server_tends": False,
+            "log_level": "warning",
+        }
         with Child("server", {**settings, **serving, **given}) as server:
             yield Served(memory, server, corpus.queries(rows, questions))
