@@ -136,6 +136,7 @@ class AsyncScopedMemory(_Threaded):
     update_profile = _verb(ScopedMemory.update_profile)
     settings = _verb(ScopedMemory.settings)
     update_settings = _verb(ScopedMemory.update_settings)
+    is_on = _verb(ScopedMemory.is_on)
     retention = _verb(ScopedMemory.retention)
     retention_origins = _verb(ScopedMemory.retention_origins)
     set_retention = _verb(ScopedMemory.set_retention)

@@ -21,6 +21,9 @@ SKIPPED, IMPAIRED = "recall_skipped", "recall_impaired"
 HITS, TURNS, MEMORIES = "hits", "turns", "memories"
 """Memories returned; turns recorded; memories saved or mined."""
 MINED = "mined_turns"
+INJECTED, UNAIDED, UNRECORDED = "gateway_injected", "gateway_unaided", "gateway_unrecorded"
+"""Requests through the gateway that memories were put into; those that went on without, because of a problem;
+and those that could not be recorded."""
 CACHE_HITS, CACHE_MISSES = "cache_hits", "cache_misses"
 """Searches that found the user's columns in memory, and those that had to read all of them."""
 

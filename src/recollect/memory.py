@@ -23,7 +23,7 @@ from recollect.model.working import WorkingState
 from recollect.policies import Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
-from recollect.ports.language_model import LanguageModel
+from recollect.ports.language_model import LanguageModel, Source, Tokens
 from recollect.ports.reranker import Reranker
 from recollect.ports.spending import Spend, metered_embedder, metered_model, metered_reranker
 from recollect.ports.store import Store
@@ -59,9 +59,7 @@ class Memory:
         working: WorkingStore | None = None,
         background: bool = False,
     ) -> None:
-        configured(settings.techniques)  # what cannot be read is told now, not with each question
-        prices(settings.prices)
-        _check_retention(settings)
+        check_settings(settings)
         self.store = store
         self.embedder = embedder
         self.model = model
@@ -148,6 +146,11 @@ class Memory:
             self.working_store,
             measures=self._measures,
         )
+
+    @property
+    def measures(self) -> Measures:
+        """What is counted for operators."""
+        return self._measures
 
     def working_state(self) -> WorkingState:
         """How the store of working memory is doing: its size, what it had to drop, what is wrong with it."""
@@ -271,6 +274,11 @@ class Memory:
         """Notes what models use for this user; it is written later."""
         return self._meter.of(user, self._flush_if_many)
 
+    def spent(self, user: str, source: Source, model: str, tokens: Tokens) -> None:
+        """Count a call of a model that was made for a user outside the memory: an answer that the gateway
+        passed on, for instance."""
+        self._spend(Scope(user).user)(source, model, tokens)
+
     def _flush_if_many(self, waiting: int) -> None:
         """Have counts written in a thread of its own, unless the background does it soon."""
         if waiting < FLUSH_AT or self._background is not None or self._stopping.is_set():
@@ -301,7 +309,10 @@ class Memory:
                 log.exception("The background failed and goes on")
 
 
-def _check_retention(settings: Settings) -> None:
+def check_settings(settings: Settings) -> None:
+    """Tell what cannot be read now, not with each question."""
+    configured(settings.techniques)
+    prices(settings.prices)
     try:
         parsed(settings.retention)
     except Invalid as error:

@@ -9,14 +9,14 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Conflict, EmbedderError, Invalid, NotFound
+from recollect.errors import Conflict, EmbedderError, NotFound
 from recollect.measuring import Measures
 from recollect.model.changes import Change, Log
 from recollect.model.records import AuditEntry, Entity, Json, UserSettings
-from recollect.model.retention import EVERYWHERE, Retention, check_differences, layered
+from recollect.model.retention import EVERYWHERE, Retention, layered
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.space import LARGEST, Space
-from recollect.policies import Differences, Policies
+from recollect.policies import Kept, Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
@@ -26,6 +26,7 @@ from recollect.ports.working import WorkingStore
 from recollect.resting import Resting
 from recollect.settings import Settings
 from recollect.text.names import folded, name_key
+from recollect.wishes import Differences, Wishes, followed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,24 +101,38 @@ class Workspace:
         """The policy in a channel, or in that of the scope: the deployment's, but for what the user has set,
         but for what was set for the channel. `EVERYWHERE` asks for the user's, whatever channels differ."""
         place = self.scope.channel if channel is None else channel
-        kept = self.policies.of(self.scope.user, self.clock.now(), self.differences)
+        kept = self._kept()
         if place not in kept.made:
-            every, own = (tuple(kept.differences.get(name, {}).items()) for name in (EVERYWHERE, place))
+            differ = kept.wishes.retention
+            every, own = (tuple(differ.get(name, {}).items()) for name in (EVERYWHERE, place))
             kept.made[place] = layered(self.settings.retention, every, own)
         return kept.made[place]
 
+    def wishes(self) -> Wishes:
+        """What the user has set, as it was a moment ago."""
+        return self._kept().wishes
+
+    def _kept(self) -> Kept:
+        return self.policies.of(self.scope.user, self.clock.now(), self._stored_wishes)
+
+    def _stored_wishes(self) -> Wishes:
+        return next(
+            (followed(found.values) for found in self.store.get(UserSettings, ["settings"])), Wishes()
+        )
+
     def differences(self) -> Differences:
-        """What the user has set, as it is stored; nothing of what another release, or an import, left there
-        and this one cannot follow: nobody's memory is unusable for that."""
-        for found in self.store.get(UserSettings, ["settings"]):
-            given = found.values.get("retention", {})
-            try:
-                check_differences(given)
-            except Invalid as error:
-                log.warning("A user's retention policy is left out of account: %s", error)
-                return {}
-            return given
-        return {}
+        """Where the user's retention policies differ from the deployment's, as it is stored."""
+        return self._stored_wishes().retention
+
+    @property
+    def rerank_models(self) -> tuple[str, ...]:
+        """The models that a user may choose to have hits reranked by, the deployment's own first."""
+        if self.reranker is None:
+            return ()
+        by_model = self.settings.reranker == "model" and self.model
+        own = by_model.name if by_model else self.settings.reranker_model
+        more = (name.strip() for name in self.settings.reranker_models.split(","))
+        return tuple(dict.fromkeys(name for name in (own, *more) if name))
 
     def new_id(self) -> str:
         return self.new_ids(1)[0]

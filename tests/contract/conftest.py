@@ -22,6 +22,7 @@ pytest.register_assert_rewrite(
             "counting",
             "feed",
             "isolation",
+            "keys",
             "learning",
             "mining",
             "once",
@@ -33,6 +34,7 @@ pytest.register_assert_rewrite(
             "spaces",
             "spending",
             "tending",
+            "threads",
             "upkeep",
         )
     ),

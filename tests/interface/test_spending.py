@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory, ScopedMemory
+from recollect.ports.language_model import Tokens
 from recollect.testing.openai_server import Alter, OpenAIServer
 from recollect.testing.store_samples import START, ManualClock
 
@@ -19,6 +20,7 @@ pytest.importorskip("openai")
 
 DAY = START.date().isoformat()
 REWRITTEN = '{"question": "How much was the blue kayak?"}'
+EXTRACTED = '{"facts": [], "entities": [], "relations": [], "topics": []}'
 GRADED = '{"grades": [{"passage": 1, "grade": 3}, {"passage": 2, "grade": 9}]}'
 
 
@@ -81,6 +83,31 @@ def test_every_source_is_counted_by_the_servers_own_count(server: OpenAIServer, 
     assert embed.cost == pytest.approx(embed.prompt * 10 / 1e6)
     assert {one.day.isoformat() for one in derek.spending()} == {DAY}
     assert other.spending() == []
+
+
+def test_the_background_and_the_gateway_are_counted_for_their_user(
+    server: OpenAIServer, settings: dict[str, Any]
+) -> None:
+    clock = ManualClock()
+    with Memory.open(clock=clock, working_tokens=400, **settings) as memory:
+        derek, anna = memory.scope("derek", conversation="c"), memory.scope("anna")
+        derek.record("user", "I live in Lyon.")
+        clock.advance(hours=1)
+        server.say(EXTRACTED, '{"summary": "They talked.", "task": null}')
+        memory.tend()
+        for number in range(8):
+            derek.working.add("observation", f"result {number} " * 60)
+        memory.spent("derek", "memory_qa", "gpt", Tokens(100, 20))
+        rows = {one.source: one for one in derek.spending()}
+        assert {*rows} >= {"memory_embed", "memory_extract", "memory_compress", "memory_qa"}
+        assert rows["memory_extract"].model == "chat"
+        assert rows["memory_extract"].prompt > 0
+        assert (rows["memory_qa"].calls, rows["memory_qa"].prompt, rows["memory_qa"].completion) == (
+            1,
+            100,
+            20,
+        )
+        assert anna.spending() == []
 
 
 def test_two_users_of_one_reranker_stay_apart(server: OpenAIServer, memory: Memory) -> None:

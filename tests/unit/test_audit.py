@@ -42,7 +42,7 @@ def test_every_write_is_noted(memory: Memory) -> None:
     goal = derek.add_goal(WORD)
     derek.complete_goal(goal.id, result=WORD)
     derek.update_profile(style={"x": WORD})
-    derek.update_settings(x=WORD)
+    derek.update_settings(custom={"x": WORD})
     assert told(derek) == [
         ("record", "conversation", 1),
         ("record", "conversation", 3),

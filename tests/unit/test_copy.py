@@ -35,7 +35,7 @@ def live(derek: ScopedMemory, memory: Memory) -> None:
     derek.correct(old.id, "Derek lives in Porto")
     derek.forget(derek.remember("a secret").id)
     derek.update_profile(preferences={"seat": "window"})
-    derek.update_settings(quiet=True)
+    derek.update_settings(custom={"quiet": True})
     derek.add_goal("Learn Portuguese")
     derek.record_tool("search", {"q": "x"}, success=True)
     for _ in range(3):

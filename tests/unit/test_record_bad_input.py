@@ -109,7 +109,7 @@ def test_nesting_has_a_limit_wherever_json_is_taken(derek: ScopedMemory) -> None
         lambda: derek.record_tool("t", 1, deep),
         lambda: derek.update_profile(preferences={"a": deep}),
         lambda: derek.update_profile(style={"a": deep}),
-        lambda: derek.update_settings(a=deep),
+        lambda: derek.update_settings(custom={"a": deep}),
     ):
         with pytest.raises(Invalid, match="64 levels"):
             refused()

@@ -31,9 +31,9 @@ def test_of_several_corrections_one_is_in_force(derek: ScopedMemory) -> None:
 def test_no_update_of_a_profile_is_lost(derek: ScopedMemory) -> None:
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(lambda i: derek.update_profile(preferences={f"p{i}": i}), range(12)))
-        list(threads.map(lambda i: derek.update_settings(**{f"s{i}": i}), range(12)))
+        list(threads.map(lambda i: derek.update_settings(custom={f"s{i}": i}), range(12)))
     assert len(derek.profile().preferences) == 12
-    assert len(derek.settings().values) == 12
+    assert len(derek.settings().values["custom"]) == 12
 
 
 def test_blockers_done_at_once_free_the_goal(derek: ScopedMemory) -> None:

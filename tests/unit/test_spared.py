@@ -71,7 +71,7 @@ def test_a_channel_is_forgotten_whatever_was_set_for_it(
     memory: Memory, derek: ScopedMemory, found: object
 ) -> None:
     memory.scope("derek", "apart").remember("The safe is behind the mirror.")
-    derek.update_settings(style="brief")
+    derek.update_settings(custom={"style": "brief"})
     lines = [json.loads(line) for line in derek.export()]
     for line in lines:
         if line.get("kind") == "settings":

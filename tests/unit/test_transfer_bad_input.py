@@ -175,7 +175,7 @@ def test_two_turns_in_one_place(there: ScopedMemory, lines: list[str]) -> None:
 def test_what_only_some_records_have_is_checked_too(there: ScopedMemory, derek: ScopedMemory) -> None:
     derek.record_tool("t", 1)
     derek.update_profile(preferences={"a": 1})
-    derek.update_settings(a=1)
+    derek.update_settings(custom={"a": 1})
     header, *rest = derek.export()
     deep = json.loads('{"a":' * 100 + "1" + "}" * 100)
     names = {

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from recollect.bench.gateway import command as gateway
 from recollect.bench.latency import QUICK, Plan, run
+from recollect.bench.load import command as load
 from recollect.bench.mining import command as mining
 from recollect.bench.open_place import opened, read_sizes
 from recollect.bench.peers import command as peers
@@ -47,6 +49,8 @@ app.command(epilog=_epilog(ablation.EXAMPLES))(ablation.ablation)
 app.command(epilog=_epilog(mining.EXAMPLES))(mining.mining)
 app.command(epilog=_epilog(years.EXAMPLES))(years.years)
 app.command(epilog=_epilog(tending.EXAMPLES))(tending.tending)
+app.command(epilog=_epilog(gateway.EXAMPLES))(gateway.gateway)
+app.command(epilog=_epilog(load.EXAMPLES))(load.load)
 
 
 @app.command(epilog=_epilog(EXAMPLES))

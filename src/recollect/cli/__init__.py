@@ -8,9 +8,11 @@ from recollect.cli import (
     asking,
     audit,
     bench,
+    config,
     demo,
     doctor,
     encryption,
+    keys,
     learning,
     memories,
     mining,
@@ -19,6 +21,7 @@ from recollect.cli import (
     palace,
     person,
     retention,
+    serve,
     stats,
     transfer,
     turns,
@@ -57,6 +60,7 @@ app = new_app(
 )
 for _part in (
     demo,
+    serve,
     turns,
     memories,
     asking,
@@ -69,6 +73,7 @@ for _part in (
     audit,
     transfer,
     upkeep,
+    config,
     doctor,
 ):
     app.add_typer(_part.app)
@@ -79,6 +84,7 @@ for _group in (
     upkeep.rebuild,
     models.app,
     encryption.app,
+    keys.app,
     bench.app,
 ):
     app.add_typer(_group)

@@ -103,6 +103,8 @@ def recall(
 def _tell(here: Here, found: Recollection, context: bool, explain: bool) -> None:
     if explain:
         output.line(found.explain())
+    elif found.skipped and found.skipped not in _ARTICLE:
+        here.note(f"Not searched: {found.skipped}.")
     elif found.skipped:
         here.note(f"Not searched: this looks like {_ARTICLE[found.skipped]}. Add --without gate to search.")
     elif not found:

@@ -180,6 +180,28 @@ class Answered:
     made: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """Note that a run of messages, known by its digest, has led to where the conversation stands when all of
+    the other changes are done. Goes with its conversation."""
+
+    digest: str
+    conversation: str
+
+
 Change = (
-    Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Pool | Log | Unname | Within | Held | Once
+    Append
+    | Put
+    | Revise
+    | Remove
+    | Expect
+    | ExpectOnly
+    | Renew
+    | Pool
+    | Log
+    | Unname
+    | Within
+    | Held
+    | Once
+    | Thread
 )

@@ -3,6 +3,7 @@
 The SDK's own retries are off: ours tell what happened, and tests need not wait for them.
 """
 
+import copy
 import importlib.util
 import re
 import threading
@@ -62,6 +63,7 @@ class ChatModel:
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._unknown: frozenset[str] = frozenset()
+        self._others: dict[str, ChatModel] = {}
 
     def __repr__(self) -> str:
         key = "None" if self._api_key is None else "'***'"
@@ -95,10 +97,24 @@ class ChatModel:
         )
         return self._reply(answer)
 
+    def choosing(self, model: str) -> "ChatModel":
+        """The same, by another model of the same service; requests of both are counted together. It is kept,
+        since what the server does not know of is found out for each."""
+        with self._lock:
+            if model not in self._others:
+                other = copy.copy(self)
+                other._model, other._lock, other._client = model, threading.Lock(), None
+                other._unknown, other._others = frozenset(), {}
+                self._others[model] = other
+            return self._others[model]
+
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
         with self._lock:
             client, self._client = self._client, None
+            others, self._others = self._others, {}
+        for other in others.values():
+            other.close()
         if client is not None:
             client.close()
 

@@ -64,6 +64,12 @@ class HttpReranker:
         told._spend = spend
         return told
 
+    def choosing(self, model: str) -> Self:
+        """The same, over the same connections, that asks for this model."""
+        chosen = copy.copy(self)
+        chosen._model = model
+        return chosen
+
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
         self._endpoint.close()

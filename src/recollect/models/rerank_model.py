@@ -1,8 +1,9 @@
 """A language model as a reranker: it grades numbered passages."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
+from recollect.ports.choosing import Choosing
 from recollect.ports.language_model import LanguageModel, as_data, prompt
 from recollect.ports.spending import MeteredModel, Spend
 from recollect.ports.structured import closed, structured
@@ -55,6 +56,10 @@ class ModelReranker:
     def telling(self, spend: Spend) -> Self:
         """The same, with each question to the model told to `spend`."""
         return type(self)(MeteredModel(self._model, spend), timeout=self._within)
+
+    def choosing(self, model: str) -> Self:
+        """The same, by this model of the same service."""
+        return type(self)(cast(Choosing[LanguageModel], self._model).choosing(model), timeout=self._within)
 
     def close(self) -> None:
         """Nothing: the model belongs to whoever opened it."""

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, Self, cast
 
 from recollect.errors import ModelError
 from recollect.model.space import Space
+from recollect.ports.choosing import Choosing
 from recollect.ports.embedder import Embedder, Vectors
 from recollect.ports.language_model import ChatMessage, LanguageModel, Reply, Schema, Source, Tokens
 from recollect.ports.reranker import Reranker
@@ -68,6 +69,10 @@ class MeteredModel:
         self._spend(source, self.name, reply.tokens)
         return reply
 
+    def choosing(self, model: str) -> "MeteredModel":
+        """The same with another model, where there is a choice."""
+        return MeteredModel(cast(Choosing[LanguageModel], self._inner).choosing(model), self._spend)
+
     def close(self) -> None:
         self._inner.close()
 
@@ -105,6 +110,9 @@ class _MeteredReranker:
         relevance = self._inner.rerank(query, texts)
         self._spend("memory_rerank", type(self._inner).__name__, Tokens())
         return relevance
+
+    def choosing(self, model: str) -> "_MeteredReranker":
+        return _MeteredReranker(cast(Choosing[Reranker], self._inner).choosing(model), self._spend)
 
     def close(self) -> None:
         self._inner.close()

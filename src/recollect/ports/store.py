@@ -18,6 +18,7 @@ from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
+from recollect.ports.keys import KeyStore
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
@@ -74,6 +75,17 @@ class Unembedded:
     doc: int
     text: str
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """Where a run of messages has led to: up to which turn of a conversation, and whether it still ends
+    there."""
+
+    digest: str
+    conversation: str
+    index: int
+    at_the_end: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +156,10 @@ class UserView(Protocol):
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
         """Conversations with turns past what was concluded that have ended or in which nobody spoke since,
         those that wait longest first."""
+        ...
+
+    def threads(self, digests: Sequence[str]) -> list[Led]:
+        """Where runs of messages have led to (`Thread`), those of conversations spoken in last first."""
         ...
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
@@ -253,7 +269,7 @@ class UserStore(UserView, Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(KeyStore, Protocol):
     """A database of record."""
 
     def user(self, user: str) -> UserStore:
@@ -373,6 +389,10 @@ class Store(Protocol):
         `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
         reason; `chores`, users by chore and reason. Then `engine`, `path`, `bytes`, `cached_bytes`.
         """
+        ...
+
+    def is_current(self) -> bool:
+        """Whether its schema is this release's; a `StoreError` when the database does not answer."""
         ...
 
     def check(self) -> list[str]:

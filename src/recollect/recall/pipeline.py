@@ -20,6 +20,8 @@ from recollect.recall.question import Asked, Question, checked
 from recollect.recall.render import rendered
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
+from recollect.tracing import span
+from recollect.wishes import Wishes
 from recollect.workspace import Workspace
 
 BEYOND = 5
@@ -27,8 +29,24 @@ BEYOND = 5
 
 
 def recall(work: Workspace, question: Question) -> Recollection:
-    asked = checked(work, question)
+    with span("recall") as traced:
+        found = _recalled(work, question)
+        traced.set_attribute("hits", len(found.hits))
+        traced.set_attribute("problems", len(found.problems))
+    return found
+
+
+def _recalled(work: Workspace, question: Question) -> Recollection:
     report = Report()
+    try:
+        wishes = work.wishes()
+    except StoreError as error:  # whether anything may be recalled is not known
+        checked(work, question, Wishes())
+        report.problem(f"Nothing recalled: {error}")
+        return Recollection(query=question.query, problems=tuple(report.problems))
+    asked = checked(work, question, wishes)
+    if off := wishes.off(work.scope.agent):
+        return Recollection(query=asked.query, skipped=off)
     if "gate" in asked.on and asked.query.strip():
         with report.step("gate") as step:
             verdict = decide(asked.query, asked.said)

@@ -22,6 +22,7 @@ from recollect.limits import (
 from recollect.model.records import SEARCHABLE, Role
 from recollect.model.search import Filter
 from recollect.recall.techniques import configured, switched
+from recollect.wishes import Wishes, chosen
 from recollect.workspace import Workspace
 
 INCLUDED = ("goals", "profile", "related")
@@ -73,9 +74,11 @@ class Asked:
     on: frozenset[str]
     include: frozenset[str]
     explain: bool
+    rerank_model: str | None = None
 
 
-def checked(work: Workspace, question: Question) -> Asked:
+def checked(work: Workspace, question: Question, wishes: Wishes) -> Asked:
+    """What is asked, else what the user has set, else the deployment's."""
     _check_query(question.query, work.settings.query_limit)
     settings = work.settings
     if question.top_k is not None:
@@ -87,20 +90,23 @@ def checked(work: Workspace, question: Question) -> Asked:
     history = () if question.history is None else _listed(question.history)
     messages = [_message(item) for item in history[-HISTORY_LIMIT:]]
     on = configured(settings.techniques)
+    if wishes.rerank is not None:
+        on = on | {"rerank"} if wishes.rerank else on - {"rerank"}
     return Asked(
         query=question.query,
         said=tuple(content for role, content in messages if role == Role.USER),
         shown=frozenset(same(content) for _, content in messages),
         filter=_filter(work, question),
-        top_k=settings.top_k if question.top_k is None else question.top_k,
-        threshold=settings.threshold if question.threshold is None else question.threshold,
-        context_tokens=settings.context_tokens
-        if question.context_tokens is None
-        else question.context_tokens,
+        top_k=chosen(question.top_k, chosen(wishes.top_k, settings.top_k)),
+        threshold=chosen(question.threshold, chosen(wishes.threshold, settings.threshold)),
+        context_tokens=chosen(
+            question.context_tokens, chosen(wishes.context_tokens, settings.context_tokens)
+        ),
         vector=None if question.vector is None else check_vector(question.vector, work.space),
         on=on if question.techniques is None else switched(on, question.techniques),
         include=frozenset(_several("include", question.include, INCLUDED)),
         explain=check_flag("explain", question.explain),
+        rerank_model=wishes.rerank_model,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from recollect import wishes
 from recollect.errors import Invalid, NotFound
 from recollect.limits import (
     check_content,
@@ -24,13 +25,9 @@ from recollect.model.records import (
     Turn,
     UserSettings,
 )
-from recollect.model.retention import check_differences
 from recollect.workspace import Workspace, rereading
 
 R = TypeVar("R", bound=Record)
-
-_SWITCHES = {"enabled", "auto_mine", "conclude"}
-"""What a user can switch on and off; other settings are for the caller to make sense of."""
 
 
 def record_tool(
@@ -131,18 +128,35 @@ def user_settings(work: Workspace) -> UserSettings:
 
 @rereading
 def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSettings:
-    for switch in _SWITCHES & values.keys():
-        if values[switch] is not None:
-            check_flag(switch, values[switch])
-    if values.get("retention") is not None:
-        check_differences(values["retention"])
+    """Merge into the settings; what is set to None is taken out."""
+    check_metadata(values, work.settings, "settings")
     stored = _only(work, UserSettings)
     old = stored or user_settings(work)
-    new = replace(old, values=_merged(old.values, values), updated_at=work.clock.now())
-    check_metadata(new.values, work.settings)
+    new = replace(old, values=wishes.merged(old.values, values), updated_at=work.clock.now())
+    wishes.check({name: new.values.get(name) for name in values})
+    _check_models(work, values)
+    check_metadata(new.values, work.settings, "settings")
     work.apply(Expect("settings", "settings", stored), Put(new), *_logged(work, "update_settings", new))
     work.policies.forget(work.scope.user)
     return new
+
+
+def _check_models(work: Workspace, values: Mapping[str, Any]) -> None:
+    """A user may choose among the models that the deployment offers."""
+    model, space = values.get("embedding_model"), work.space
+    if model is not None and space is None:
+        raise Invalid(
+            "There is no embedding_model to choose: the memory has no embedder (RECOLLECT_EMBEDDER)."
+        )
+    if model is not None and space is not None and model not in (space.model, space.embedder):
+        raise Invalid(
+            f"embedding_model must be {space.embedder}: everybody's memories are searched by the vectors of "
+            "one model. Whoever runs this memory can change it, with `recollect rebuild vectors`."
+        )
+    model, offered = values.get("rerank_model"), work.rerank_models
+    if model is not None and model not in offered:
+        offer = f"must be one of {', '.join(offered)}" if offered else "cannot be chosen here"
+        raise Invalid(f"rerank_model {offer}; more are offered by RECOLLECT_RERANKER_MODELS.")
 
 
 def _logged(work: Workspace, operation: str, record: Record) -> tuple[Log, ...]:

@@ -90,8 +90,8 @@ def record(
         drafts = plan_turns(work, batch, made)
         known = _known(work, drafts)
         unknown = [draft for draft in drafts if (draft.conversation, draft.index) not in known]
-        embedded = {draft.id: draft for draft in _embedded(work, unknown)}
-        append = Append(tuple(embedded.get(draft.id, draft) for draft in drafts))
+        ready = {draft.id: draft for draft in embedded(work, unknown)}
+        append = Append(tuple(ready.get(draft.id, draft) for draft in drafts))
         logged = work.log("record", "conversation", kind="turn", conversation=_only(drafts), turns=True)
         turns += work.apply(append, *quotas(work, turns=True), *logged).turns
         if progress:
@@ -212,7 +212,7 @@ def _chunks(content: str, vector: NDArray[np.float32] | None) -> tuple[Chunk, ..
     return (Chunk(0, len(content), vector),)
 
 
-def _embedded(work: Workspace, drafts: Sequence[TurnDraft]) -> tuple[TurnDraft, ...]:
+def embedded(work: Workspace, drafts: Sequence[TurnDraft]) -> tuple[TurnDraft, ...]:
     """The drafts with vectors for every chunk that has none yet."""
     missing = [
         draft.content[chunk.start : chunk.stop]

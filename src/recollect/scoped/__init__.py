@@ -69,6 +69,11 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         return self._work.scope
 
     @property
+    def workspace(self) -> Workspace:
+        """What the pipelines work with here, for parts of the product that plan changes of their own."""
+        return self._work
+
+    @property
     def working(self) -> WorkingMemory:
         """What an agent has in its head during the scope's conversation."""
         return WorkingMemory(self._work)
@@ -348,6 +353,7 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
             return gone
         if id is None and (held := self._work.working) is not None:  # an agent's is not told apart: all goes
             held.erase(self.scope.user, channel=channel, conversation=conversation)
+        self._work.policies.forget(self.scope.user)
         self._after_forget()
         return gone
 
@@ -361,7 +367,9 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
 
     def import_(self, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
         """Take in what `export` wrote. Doing it twice changes nothing."""
-        return transfer.import_(self._work, lines, progress)
+        taken = transfer.import_(self._work, lines, progress)
+        self._work.policies.forget(self.scope.user)
+        return taken
 
     def conversations(self, *, limit: int = 50, after: str | None = None) -> builtins.list[Conversation]:
         """Conversations, by name."""

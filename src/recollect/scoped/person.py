@@ -78,8 +78,15 @@ class PersonVerbs(ReadingVerbs):
         return ledger.user_settings(self._work)
 
     def update_settings(self, **values: Any) -> UserSettings:
-        """Merge into the user's settings; a value of None is taken out."""
+        """Merge into the user's settings; a value of None is taken out. `enabled`, `auto_mine`, `conclude`,
+        `pii`, `top_k`, `threshold`, `context_tokens`, `rerank`, `rerank_model`, `embedding_model`, `agents`
+        and `retention` are followed; what is the application's own goes into `custom`."""
         return ledger.update_user_settings(self._work, values)
+
+    def is_on(self) -> bool:
+        """Whether the user has memory switched on: whatever records without being told to asks this first. As
+        it was a moment ago, so that it costs nothing."""
+        return self._work.wishes().enabled
 
     def retention(self) -> Retention:
         """The retention policy in force in the scope's channel."""

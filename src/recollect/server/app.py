@@ -2,31 +2,62 @@
 
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
-from recollect.server import http, problems
+from recollect.server import http, middleware, operations, problems
+from recollect.server.access import Access
+from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
+from recollect.server.measured import HttpMeasures
+from recollect.server.operations import Readiness
 from recollect.server.serving import Serving
 
+QUIET: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""FastAPI's own spans and logs tell paths, queries and errors: what somebody said, maybe. Ours do not."""
 
-def create_app(memory: Memory) -> FastAPI:
-    """The server for this memory, which whoever opened it closes."""
+
+def create_app(memory: Memory, process: str = "") -> FastAPI:
+    """The server for this memory, which whoever opened it closes; `process` tells apart several of it."""
+    gate = Gate(memory.store, memory.settings, memory.clock)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
         import httpx
 
         settings = memory.settings
-        with ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads:
-            timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
+        timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
+        with (
+            ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
+            closing(Readiness(memory)) as readiness,
+        ):
             async with httpx.AsyncClient(timeout=timeout) as upstream:
-                app.state.serving = Serving(memory, Gate(memory.store, settings), upstream, threads)
+                measures = HttpMeasures(process)
+                serving = Serving(memory, gate, upstream, threads, readiness, measures)
+                app.state.serving = serving
                 yield
+                await serving.finish(settings.shutdown_seconds)
 
-    app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        lifespan=life,
+        redoc_url=None,
+        telemetry=QUIET,
+    )
     problems.install(app)
+    app.include_router(operations.router)
     http.install(app)
+    app.include_router(gateway.router())  # the last one: it takes what is left of /v1
+    middleware.install(app, gate, memory.settings)
+    app.add_middleware(Access)  # the last one added is the outermost
     return app

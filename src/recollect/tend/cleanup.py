@@ -11,6 +11,7 @@ from recollect.model.records import (
     Entity,
     MemoryRecord,
     Relation,
+    Response,
     Role,
     ToolInvocation,
     Turn,
@@ -30,6 +31,7 @@ def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
     yield from _archiving(work, policies)
     if most := max(p.entity_salience if p.prune_entities else 0.0 for p in policies):
         yield from _unknown_entities(work, most)
+    yield from _old_responses(work)
     if days := [policy.turn_days for policy in policies if policy.turn_days]:
         going: dict[str, set[str]] = {}
         yield from _old_turns(work, min(days), going)
@@ -148,6 +150,15 @@ def _old_turns(work: Workspace, days: float, going: dict[str, set[str]]) -> Iter
 def _erased(record: Turn | ToolInvocation, since: str, days: float) -> Step:
     why = f"{since}, and kept for {days:g} days"
     return Step(action="erase", record=record, why=why, together=True, details={"turn_days": days})
+
+
+def _old_responses(work: Workspace) -> Iterator[Step]:
+    """Responses that nobody goes on from any more; their turns stay."""
+    if not (days := work.settings.response_days):
+        return
+    for response in work.store.find(Response, {"at": AtMost(work.clock.now() - timedelta(days=days))}):
+        why = f"answered on {response.at:%Y-%m-%d}, and kept for {days:g} days"
+        yield Step(action="erase", record=response, why=why, details={"response_days": days})
 
 
 def _old_calls(work: Workspace, days: float) -> Iterator[Step]:

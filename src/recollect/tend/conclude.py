@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from recollect.model.records import NEVER, Conversation
 from recollect.ports.tending import Mark
-from recollect.record.ledger import user_settings
 from recollect.tend.mining import is_wanted
 from recollect.tend.steps import Step
 from recollect.tend.tender import Hold
+from recollect.wishes import chosen
 from recollect.workspace import Workspace
 
 TRIES = 5
@@ -17,14 +17,14 @@ TRIES = 5
 
 def plan_conclusions(work: Workspace, mark: Mark) -> Iterator[Step]:
     """The conversations that are over and not concluded."""
-    wishes = user_settings(work).values
-    if wishes.get("enabled") is False or not wishes.get("conclude", work.settings.conclude):
+    wishes = work.wishes()
+    if not (wishes.enabled and chosen(wishes.conclude, work.settings.conclude)):
         return
     mining = is_wanted(work)
     for conversation in work.store.unconcluded(
         work.clock.now() - timedelta(minutes=work.settings.idle_minutes)
     ):
-        if is_ready(work, conversation, mining):
+        if is_ready(work, conversation, mining and wishes.agent(conversation.agent).mining):
             why = "it has ended" if conversation.ended_at else "nobody speaks any more"
             yield Step(
                 action="conclude", record=conversation, why=why, do=_concluding(work, conversation, why)

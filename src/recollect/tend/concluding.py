@@ -58,7 +58,8 @@ def conclude(work: Workspace, conversation: Conversation, why: str) -> bool:
     """Make what is to be made of it, and note how far it was read; False when somebody else did."""
     work = replace(work, scope=replace(work.scope, channel=conversation.channel, agent=conversation.agent))
     talk = Talk(()) if is_given_up(conversation) else _read(work, conversation)
-    made = safe(_concluded(work, conversation, talk), work.settings.pii) if talk.turns else Conclusion()
+    pii = work.wishes().pii or work.settings.pii
+    made = safe(_concluded(work, conversation, talk), pii) if talk.turns else Conclusion()
     return _land(work, conversation, talk, made, why)
 
 

@@ -21,6 +21,7 @@ from recollect.model.records import (
     MemoryRecord,
     Record,
     Relation,
+    Response,
     Role,
     Tombstone,
     ToolInvocation,
@@ -282,12 +283,17 @@ def _all_of_it(work: Workspace, doomed: list[Record], spared: Spared = spares_no
     orphans = [record for record in _orphans(work, doomed) if not spared(record)]
     gone = {record.id: record for record in (*doomed, *orphans, *_calls(work, doomed))}
     gone |= {record.id: record for record in conclusions(work, gone) if not spared(record)}
+    gone |= {record.id: record for record in work.store.get(Response, _citing(work, gone))}
     gone |= {record.id: record for record in unsupported(work, _turns(gone)) if not spared(record)}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):
             gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
     return gone
+
+
+def _citing(work: Workspace, gone: Mapping[str, Record]) -> list[str]:
+    return list(work.store.linking("sources", sorted(_turns(gone))))
 
 
 def unbound(gone: Mapping[str, Record]) -> list[Change]:

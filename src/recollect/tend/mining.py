@@ -7,9 +7,9 @@ from recollect.errors import ModelError
 from recollect.mine.windows import is_due
 from recollect.model.records import Conversation, Turn
 from recollect.ports.tending import Mark
-from recollect.record.ledger import user_settings
 from recollect.tend.steps import Step
 from recollect.tend.tender import Hold
+from recollect.wishes import chosen
 from recollect.workspace import Workspace
 
 LOOKED_AT = 500
@@ -18,8 +18,8 @@ LOOKED_AT = 500
 
 def is_wanted(work: Workspace) -> bool:
     """Whether the user has what they say mined by itself."""
-    wishes = user_settings(work).values
-    return wishes.get("enabled") is not False and bool(wishes.get("auto_mine", work.settings.auto_mine))
+    wishes = work.wishes()
+    return wishes.enabled and chosen(wishes.auto_mine, work.settings.auto_mine)
 
 
 def is_ready(work: Workspace, conversation: Conversation) -> bool:
@@ -38,7 +38,7 @@ def is_ready(work: Workspace, conversation: Conversation) -> bool:
 def plan_mining(work: Workspace, mark: Mark) -> Iterator[Step]:
     """The conversations that are ready to be mined."""
     for conversation in work.store.unmined(now=work.clock.now()) if is_wanted(work) else ():
-        if is_ready(work, conversation):
+        if work.wishes().agent(conversation.agent).mining and is_ready(work, conversation):
             turns = conversation.next_index - conversation.mined_to
             why = f"{turns} turns are not mined"
             yield Step(action="mine", record=conversation, why=why, do=_mining(work, conversation))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,9 +56,66 @@ def _chat(body: Body, kind: str, choices: list[Body]) -> Body:
 
 
 def _usage(body: Body, text: str) -> Body:
-    prompt = sum(len(str(message["content"]).split()) for message in body["messages"])
+    prompt = sum(len(str(message.get("content")).split()) for message in body["messages"])
     said = len(text.split())
     return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
+
+
+def response(body: Body, text: str) -> Body:
+    """The same by the Responses API. Each has an id of its own, and repeats its instructions."""
+    content = {"type": "output_text", "text": text, "annotations": list[Any]()}
+    id = uuid.uuid4().hex
+    message = {"type": "message", "id": f"msg_{id}", "role": "assistant", "status": "completed"}
+    return _response(body, f"resp_{id}", "completed") | {"output": [message | {"content": [content]}]}
+
+
+def response_events(body: Body, text: str) -> bytes:
+    """The same as server-sent events, a word each."""
+    whole = response(body, text)
+    (item,) = whole["output"]
+    place: Body = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+
+    def told() -> Iterator[Body]:
+        begun: Body = whole | {"status": "in_progress", "output": []}
+        yield {"type": "response.created", "response": begun}
+        yield {"type": "response.output_item.added", "output_index": 0, "item": item | {"content": []}}
+        part: Body = item["content"][0]
+        yield {"type": "response.content_part.added", **place, "part": part | {"text": ""}}
+        for number, word in enumerate(text.split(" ")):
+            piece = word if number == 0 else f" {word}"
+            yield {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []}
+        yield {"type": "response.output_text.done", **place, "text": text, "logprobs": []}
+        yield {"type": "response.content_part.done", **place, "part": part}
+        yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+        yield {"type": "response.completed", "response": whole}
+
+    lines = [(event["type"], json.dumps(event | {"sequence_number": n})) for n, event in enumerate(told())]
+    return "".join(f"event: {kind}\ndata: {line}\n\n" for kind, line in lines).encode()
+
+
+def _response(body: Body, id: str, status: str) -> Body:
+    return {
+        "id": id,
+        "object": "response",
+        "created_at": 0,
+        "status": status,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": body.get("instructions"),
+        "metadata": {},
+        "model": body["model"],
+        "parallel_tool_calls": True,
+        "previous_response_id": body.get("previous_response_id"),
+        "temperature": 1.0,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+    }
+
+
+def models() -> Body:
+    data = [{"id": "any-model", "object": "model", "created": 0, "owned_by": "nobody"}]
+    return {"object": "list", "data": data}
 
 
 def shared_words(query: str, document: str) -> float:

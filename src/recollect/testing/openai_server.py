@@ -11,14 +11,25 @@ A new endpoint is a function from the request's body to the answer's, entered in
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
-from recollect.testing.openai_answers import Body, Chat, completion, embeddings, events, ranking, scatter
+from recollect.testing.openai_answers import (
+    Body,
+    Chat,
+    completion,
+    embeddings,
+    events,
+    models,
+    ranking,
+    response,
+    response_events,
+    scatter,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,9 @@ class Request:
     path: str
     headers: Mapping[str, str]
     body: Body
+    """As JSON; empty if it is none."""
+    raw: bytes = b""
+    method: str = "POST"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,20 @@ class Alter:
     change: Callable[[Body], Body]
 
 
-Step = Status | Drop | Hang | Truncate | Break | Alter
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Answer with these bytes, piece by piece, each when its event, if it has one, is set; then end, close
+    the connection in the middle (`broken`), or wait until the client has closed it (`open`): sets `gone`."""
+
+    pieces: Sequence[bytes]
+    gates: Sequence[threading.Event] = ()
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/event-stream"})
+    status: int = 200
+    end: Literal["whole", "broken", "open"] = "whole"
+    gone: threading.Event = field(default_factory=threading.Event)
+
+
+Step = Status | Drop | Hang | Truncate | Break | Alter | Feed
 
 
 def wrong_count() -> Alter:
@@ -124,7 +151,11 @@ class OpenAIServer:
             "/v1/chat/completions": lambda body: (events if body.get("stream") else completion)(
                 body, self._answer(body)
             ),
+            "/v1/responses": lambda body: (response_events if body.get("stream") else response)(
+                body, self._answer(body)
+            ),
             "/v1/rerank": ranking,
+            "/v1/models": lambda body: models(),
         }
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.owner = self
@@ -158,7 +189,10 @@ class OpenAIServer:
         """Answer one request by the next step of the script, or properly."""
         self.requests.append(request)
         step = self._steps.popleft() if self._steps else None
-        route = self._routes.get(request.path)
+        route = self._routes.get(request.path.partition("?")[0])
+        if isinstance(step, Feed):
+            handler.feed(step, self._stopping)
+            return
         if route is None:
             handler.answer(404, {"error": {"message": "no such path", "code": "not_found"}})
             return
@@ -180,8 +214,7 @@ class OpenAIServer:
             case Drop():
                 handler.hang_up()
             case Hang():
-                while not step.until.wait(0.01) and not self._stopping.is_set():
-                    pass
+                wait(step.until, self._stopping)
                 handler.hang_up()
 
     def _answer(self, body: Body) -> str:
@@ -189,6 +222,11 @@ class OpenAIServer:
         with self._lock:
             said = self._said.popleft() if self._said else None
         return self._chat(body) if said is None else said
+
+
+def wait(event: threading.Event, stopping: threading.Event) -> None:
+    while not event.wait(0.01) and not stopping.is_set():
+        pass
 
 
 class _Server(ThreadingHTTPServer):
@@ -209,7 +247,37 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        cast(_Server, self.server).owner.meet(Request(self.path, headers, json.loads(raw)), self)
+        try:
+            body: Body = json.loads(raw or b"{}")
+        except ValueError:
+            body = {}
+        request = Request(self.path, headers, body, raw, self.command)
+        cast(_Server, self.server).owner.meet(request, self)
+
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def do_DELETE(self) -> None:
+        self.do_POST()
+
+    def feed(self, step: Feed, stopping: threading.Event) -> None:
+        self.send_response(step.status)
+        for name, value in step.headers.items():
+            self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for place, piece in enumerate(step.pieces):
+            if place < len(step.gates):
+                wait(step.gates[place], stopping)
+            self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+            self.wfile.flush()
+        if step.end == "open":
+            self.rfile.read(1)  # ends when the client closes
+            step.gone.set()
+        if step.end == "whole":
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.hang_up()
 
     def answer(self, status: int, body: Body | bytes, retry_after: str | None = None) -> None:
         """JSON, or server-sent events as they are."""

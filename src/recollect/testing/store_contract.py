@@ -23,6 +23,7 @@ from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_counting import CountingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_keys import KeysContract
 from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
 from recollect.testing.store_once import OnceContract
@@ -34,6 +35,7 @@ from recollect.testing.store_search_filters import SearchFilterContract
 from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_spending import SpendingContract
 from recollect.testing.store_tending import TendingContract
+from recollect.testing.store_threads import ThreadsContract
 from recollect.testing.store_upkeep import UpkeepContract
 
 __all__ = ["StoreContract"]
@@ -58,6 +60,8 @@ class StoreContract(
     TendingContract,
     CountingContract,
     AuditContract,
+    KeysContract,
     OnceContract,
+    ThreadsContract,
 ):
     """All of it."""

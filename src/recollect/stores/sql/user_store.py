@@ -17,7 +17,7 @@ from recollect.model.changes import Change, Chunk
 from recollect.model.records import BY_KIND, Conversation, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
-from recollect.ports.store import Applied, FeedEntry, Spent, Unembedded, Usage, UserView
+from recollect.ports.store import Applied, FeedEntry, Led, Spent, Unembedded, Usage, UserView
 from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
 from recollect.stores.sql.auditing import AuditedUser
@@ -25,6 +25,7 @@ from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector, table_of
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
+from recollect.stores.sql.key_ring import drop_keys
 from recollect.stores.sql.once import AnsweredUser
 from recollect.stores.sql.parking import fail
 from recollect.stores.sql.reading import (
@@ -46,6 +47,7 @@ from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sealing import SEALED
 from recollect.stores.sql.spending import spend, spending
 from recollect.stores.sql.tending import TendedUser
+from recollect.stores.sql.threads import threads_of
 from recollect.stores.sql.writer import apply, note_erasure
 
 R = TypeVar("R", bound=Record)
@@ -208,6 +210,11 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
             found = rows.all(waiting if limit is None else waiting.limit(limit), **given)
             return records(rows, Conversation, found)
 
+    @only_reads
+    def threads(self, digests: Sequence[str]) -> list[Led]:
+        with self._backend.read(self._user) as connection:
+            return threads_of(UserRows(connection, self._user), digests)
+
     def spend(self, spent: Sequence[Spent]) -> None:
         def work(connection: Connection) -> None:
             spend(self._backend, UserRows(connection, self._user), spent)
@@ -364,7 +371,10 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
         def work(connection: Connection) -> dict[str, int]:
             rows = UserRows(connection, self._user)
             user = rows.all(self._backend.locked(rows.select(schema.users)))
+            keys = drop_keys(connection, self._user)
             if not user:
+                if keys:
+                    note_erasure(self._backend, rows)
                 return {}
             docs = [r["doc"] for r in rows.all(rows.select(schema.chunks, schema.chunks.c.doc))]
             self._backend.remove_text(rows, user[0]["number"], docs)

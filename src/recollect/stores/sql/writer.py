@@ -23,6 +23,7 @@ from recollect.model.changes import (
     Remove,
     Renew,
     Revise,
+    Thread,
     TurnDraft,
     Unname,
     Within,
@@ -52,6 +53,7 @@ from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_delete, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
 from recollect.stores.sql.tending import pool_usage
+from recollect.stores.sql.threads import drop_threads, put_threads
 
 R = TypeVar("R", bound=Record)
 
@@ -109,6 +111,7 @@ def apply(
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
+    put_threads(rows, [change for change in changes if isinstance(change, Thread)])
     if any(isinstance(change, Remove) and change.kind != AuditEntry.kind for change in changes):
         empty_payloads(rows, seq)
     writer.log([change for change in changes if isinstance(change, Log)])
@@ -139,7 +142,7 @@ _Step = Append | Revise | Remove | ExpectOnly | Renew | Pool | Unname | _Run
 def _joined(changes: Sequence[Change]) -> list[_Step]:
     """Neighbours that become one statement, joined."""
     joined: list[_Step] = []
-    steps = [change for change in changes if not isinstance(change, Log | Within | Held | Once)]
+    steps = [change for change in changes if not isinstance(change, Log | Within | Held | Once | Thread)]
     for _, neighbours in groupby(steps, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
         for change in neighbours:
@@ -344,6 +347,7 @@ class _Writer:
             self._unlink(ids)
             self._rows.change_in(_UNLINK, schema.links.c.target, ids)
         if kind is Conversation:  # named by its caller, so even the name may tell something
+            drop_threads(self._rows, ids)
             ids = [hmac.digest(self._secret, id.encode(), "sha256").hex() for id in ids]
         self.indexer.note_gone(change.kind, ids)
         if change.scrub:

@@ -1,0 +1,77 @@
+"""Responses that a client goes on from by their id: kept here, for each user, and sent along as input, so
+that the upstream need not know them."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from recollect import Memory
+from recollect.model.changes import Remove
+from recollect.model.records import Response
+from recollect.server.gateway.reading import Body, dicts, of_items
+from recollect.server.gateway.refusals import no_response
+
+SAID = ("message", "function_call", "custom_tool_call")
+"""Items whose `id` means something to the upstream that made them, and is not needed."""
+ANSWERS = ("function_call_output", "custom_tool_call_output")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What was said up to a response: as items of input; how many messages that is; in which conversation."""
+
+    items: list[Any]
+    said: int
+    conversation: str
+
+
+def chain_of(memory: Memory, user: str, id: str) -> Chain:
+    """The responses up to this one. Where one before it is gone, from the next one on."""
+    store = memory.store.user(user)
+    last = response_of(memory, user, id, "previous_response_id")
+    known = {one.id: one for one in store.find(Response, {"conversation": last.conversation})}
+    links = [last]
+    while (previous := links[-1].previous) is not None and previous not in {one.id for one in links}:
+        found = known.get(previous) or next(iter(store.get(Response, [previous])), None)
+        if found is None:
+            break
+        links.append(found)
+    items: list[Any] = []
+    for link in reversed(links):
+        items += [*as_items(link.input), *_as_input(link.body)]
+    while items and isinstance(items[0], dict) and cast(Body, items[0]).get("type") in ANSWERS:
+        items.pop(0)  # to a call that is gone
+    return Chain(items, len(of_items(items)), last.conversation)
+
+
+def response_of(memory: Memory, user: str, id: str, param: str | None = None) -> Response:
+    for found in memory.store.user(user).get(Response, [id]):
+        return found
+    raise no_response(id, param)
+
+
+def remove(memory: Memory, user: str, id: str) -> None:
+    """Nobody goes on from it any more. What was said stays, until that is forgotten."""
+    response_of(memory, user, id)
+    scope = memory.scope(user)
+    logged = scope.workspace.log("forget", f"response {id}", kind="response", always=True)
+    scope.workspace.apply(Remove("response", (id,)), *logged)
+
+
+def as_items(given: Any) -> list[Any]:
+    """Input as a list of items."""
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    return [*cast(list[Any], given)] if isinstance(given, list) else []
+
+
+def _as_input(body: Any) -> list[Any]:
+    """What was answered, as input. Reasoning that only the upstream has is left out."""
+    if not isinstance(body, dict):
+        return []
+    items: list[Any] = []
+    for item in dicts(cast(Body, body).get("output")):
+        kind = item.get("type")
+        if kind == "reasoning" and not item.get("encrypted_content"):
+            continue
+        items.append({name: part for name, part in item.items() if name != "id" or kind not in SAID})
+    return items

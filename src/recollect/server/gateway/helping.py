@@ -1,0 +1,121 @@
+"""Memory's part in a request: before it is passed on, and after the answer. Neither makes a request fail."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from recollect import Memory, RecollectError, ScopedMemory
+from recollect.measuring import UNRECORDED
+from recollect.model.records import Response
+from recollect.model.scope import check_name
+from recollect.record.threads import Said, follow, record_thread
+from recollect.server.gateway.hearing import Heard, instructed
+from recollect.server.gateway.reading import Body, asked
+from recollect.server.gateway.wanted import Wanted, within
+
+MODEL_LIMIT = 200
+"""The most characters of a model's name that are counted by."""
+
+log = logging.getLogger("recollect.gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Helped:
+    """What memory has to say to a request, where it belongs, and what is still wanted of memory."""
+
+    wanted: Wanted
+    conversation: str | None = None
+    new: str | None = None
+    """The same, if it is a new one."""
+    context: str = ""
+    ids: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request, as far as it is recorded; `new` names its conversation if it is a new one."""
+
+    user: str
+    wanted: Wanted
+    said: list[Said]
+    after: tuple[str, int] | None = None
+    previous: str | None = None
+    body: Body = field(default_factory=dict[str, object])
+    """Of a request for a response: what is kept of it, so that the next one can go on from it."""
+    new: str | None = None
+
+
+def helped(memory: Memory, exchange: Exchange) -> Helped:
+    """Recall what bears on the request."""
+    scope = scope_of(memory, exchange)
+    wanted = within(exchange.wanted, scope.workspace.wishes())
+    if wanted.nothing:
+        return Helped(wanted)
+    if wanted.conversation is not None:
+        check_name("conversation", wanted.conversation)
+    place = follow(scope.workspace, exchange.said, wanted.conversation, exchange.after)
+    going = place.conversation.id if place.conversation else wanted.conversation
+    new = None if going else scope.workspace.new_id()
+    here = Helped(wanted, going or new, new)
+    query, history = asked(exchange.said)
+    if not wanted.recall or not query:
+        return here
+    found = scope.recall(
+        query[-memory.settings.query_limit :],
+        top_k=wanted.top_k,
+        kinds=wanted.kinds,
+        threshold=wanted.threshold,
+        exclude_conversation=going,
+        history=history,
+    )
+    ids = tuple(hit.id for hit in found.hits)
+    return replace(here, context=found.context, ids=ids, problems=found.problems)
+
+
+def scope_of(memory: Memory, exchange: Exchange) -> ScopedMemory:
+    return memory.scope(exchange.user, exchange.wanted.channel, exchange.wanted.agent)
+
+
+def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, keep: bool) -> None:
+    """Record what was new and the answer; with `keep`, the response too. Whatever goes wrong is for the log:
+    the client has its answer."""
+    try:
+        heard = hear()
+        if heard.tokens is not None:
+            memory.spent(exchange.user, "memory_qa", heard.model[:MODEL_LIMIT], heard.tokens)
+        if heard.said is None:
+            return
+        scope = scope_of(memory, exchange)
+        record_thread(
+            scope.workspace,
+            exchange.said,
+            heard.said,
+            named=exchange.wanted.conversation,
+            after=exchange.after,
+            new=exchange.new,
+            response=_response(scope, exchange, heard.response) if keep else None,
+        )
+    except Exception as error:  # noqa: BLE001 - nobody is there any more to tell
+        memory.measures.count(UNRECORDED)
+        log.warning("The gateway could not record an answer: %s", reason(error))
+
+
+def _response(scope: ScopedMemory, exchange: Exchange, body: Body | None) -> Response | None:
+    if body is None:
+        return None
+    return Response(
+        id=check_name("The id of a response", body["id"]),
+        conversation="",
+        at=scope.workspace.clock.now(),
+        previous=exchange.previous,
+        input=exchange.body.get("input"),
+        body=instructed(body, exchange.body.get("instructions")),
+        channel=scope.scope.channel,
+        agent=scope.scope.agent,
+    )
+
+
+def reason(error: BaseException) -> str:
+    """Why something failed, without anything of what was said."""
+    return str(error) if isinstance(error, RecollectError) else type(error).__name__

@@ -1,0 +1,109 @@
+"""The routes of the gateway, below /v1. It takes what no other route takes there: include it last."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, cast
+
+from fastapi import APIRouter, FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from recollect.server.answers import answer
+from recollect.server.gateway import chains
+from recollect.server.gateway.afterwards import Afterwards
+from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking, Dialect
+from recollect.server.gateway.passing import Outgoing, Passing
+from recollect.server.gateway.reading import Body
+from recollect.server.gateway.refusals import Turned, no_response
+from recollect.server.gateway.upstream import headers_up, url
+from recollect.server.scope import caller
+from recollect.server.serving import serving
+
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+STATELESS = (
+    *("models", "embeddings", "completions", "moderations", "rerank", "tokenize", "detokenize"),
+    *("audio/speech", "audio/transcriptions", "audio/translations"),
+    *("images/generations", "images/edits", "images/variations", "responses/input_tokens"),
+)
+"""Paths that leave nothing at the upstream. All others are for the one user of a machine of their own: with a
+key of the upstream that many share, each would reach what the others have there."""
+
+
+def router() -> APIRouter:
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncGenerator[None]:
+        app.state.afterwards = Afterwards()
+        yield
+        await app.state.afterwards.settled()
+
+    routes = APIRouter(lifespan=life)
+    quiet = partial(routes.add_route, include_in_schema=False)
+    quiet("/v1/chat/completions", partial(_ask, CHAT), ["POST"])
+    quiet("/v1/responses", partial(_ask, RESPONSES), ["POST"])
+    quiet("/v1/responses/{id}", _get_response, ["GET"])
+    quiet("/v1/responses/{id}", _delete_response, ["DELETE"])
+    quiet("/v1/{path:path}", _pass_on, METHODS)
+    return routes
+
+
+async def _ask(dialect: Dialect, request: Request) -> Response:
+    process = serving(request)
+    raw = await request.body()
+    afterwards: Afterwards = request.app.state.afterwards
+    asking = Asking(process, afterwards, await caller(request), request, dialect, raw)
+    return Passing(process, asking.prepared)
+
+
+async def _get_response(request: Request) -> Response:
+    process, id = serving(request), _id(request)
+    user = (await caller(request)).user
+    try:
+        if user is None:
+            raise no_response(id)
+        found = await process.run(lambda: chains.response_of(process.memory, user, id))
+    except Turned as turned:
+        return turned.answer()
+    body = cast(Body, found.body)
+    return answer({**body, PREVIOUS: found.previous} if found.previous else body)
+
+
+async def _delete_response(request: Request) -> Response:
+    process, id = serving(request), _id(request)
+    user = (await caller(request)).user
+    try:
+        if user is None:
+            raise no_response(id)
+        await process.run(lambda: chains.remove(process.memory, user, id))
+    except Turned as turned:
+        return turned.answer()
+    return answer({"id": id, "object": "response", "deleted": True})
+
+
+def _id(request: Request) -> str:
+    return request.path_params["id"]
+
+
+async def _pass_on(request: Request) -> Response:
+    """Anything else, as it is."""
+    process, who = serving(request), await caller(request)
+    wanted: str = request.path_params["path"]
+    if who.role != "local" and not _is_stateless(wanted):
+        message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."
+        return Turned(404, message, "not_found").answer()
+    content = await request.body()
+
+    async def prepared() -> Outgoing:
+        outgoing: Any = process.upstream.build_request(
+            request.method,
+            url(process, wanted, request.scope["query_string"]),
+            headers=headers_up(request, who, process, read=False),
+            content=content or None,
+        )
+        return Outgoing(outgoing, {})
+
+    return Passing(process, prepared)
+
+
+def _is_stateless(path: str) -> bool:
+    return any(path == one or (one == "models" and path.startswith("models/")) for one in STATELESS)

@@ -1,0 +1,287 @@
+"""What goes through the gateway goes through as it is: bytes, errors, ends; and whose key goes where."""
+
+import gzip
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect import Memory
+from recollect.server.identity.caller import Caller
+from recollect.testing.openai_answers import events
+from recollect.testing.openai_server import Drop, Feed, Hang, OpenAIServer, Status
+from tests.interface.gateway import Gateway, gateway
+
+MODEL = "any-model"
+CALLERS = {
+    "of-ann": Caller("user", "ann"),
+    "service": Caller("service", None),
+    "service-for-bob": Caller("service", "bob"),
+    "admin": Caller("admin", None),
+}
+ODD = [b": a comment\n", b'data: {"x":\xf0\x9f', b"\x8d\xb5}\r\n\r\n", b"\x00\xff", b"data: [DONE]\n\n"]
+
+
+@pytest.fixture
+def upstream() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+def gate(tmp_path: Path, upstream: OpenAIServer) -> Iterator[Gateway]:
+    with opened(tmp_path, upstream) as found:
+        yield found
+
+
+@pytest.fixture
+def keyed(tmp_path: Path, upstream: OpenAIServer) -> Iterator[Gateway]:
+    with opened(tmp_path, upstream, upstream_key="sk-upstream") as found:
+        yield found
+
+
+class opened:  # noqa: N801 - used as a function is
+    def __init__(self, folder: Path, upstream: OpenAIServer, **settings: Any) -> None:
+        self._memory = Memory.open(
+            folder / "m.db", embedder="hashing", upstream=upstream.base_url, **settings
+        )
+        self._gateway = gateway(self._memory, upstream, CALLERS)
+
+    def __enter__(self) -> Gateway:
+        return self._gateway.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._gateway.__exit__(*error)
+        self._memory.close()
+
+
+def asking(text: str = "Hi", **more: Any) -> dict[str, Any]:
+    return {"model": MODEL, "messages": [{"role": "user", "content": text}], **more}
+
+
+def test_bytes_are_passed_back_as_they_came(gate: Gateway) -> None:
+    gate.upstream.script(Feed(ODD, headers={"Content-Type": "text/event-stream", "X-Odd": "1"}))
+    with gate.http.stream("POST", "/chat/completions", json=asking(stream=True)) as answer:
+        got = b"".join(answer.iter_raw())
+    assert got == b"".join(ODD)
+    assert answer.headers["x-odd"] == "1"
+    assert len(answer.headers.get_list("date")) == len(answer.headers.get_list("server")) == 1
+
+
+def test_each_chunk_comes_before_the_next_is_sent(gate: Gateway) -> None:
+    gates = [threading.Event() for _ in range(5)]
+    pieces = [f'data: {{"n": {n}}}\n\n'.encode() for n in range(5)]
+    gate.upstream.script(Feed(pieces, gates))
+    with gate.http.stream("POST", "/chat/completions", json=asking(stream=True)) as answer:
+        raw = answer.iter_raw()
+        for piece, let in zip(pieces, gates, strict=True):
+            let.set()
+            assert next(raw) == piece
+
+
+@pytest.mark.parametrize("accepted", ["gzip, deflate", "br", "identity"])
+def test_packed_bytes_stay_packed_and_are_read(gate: Gateway, accepted: str) -> None:
+    packed = gzip.compress(json.dumps(gate_answer("Tea.")).encode())
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    if accepted != "gzip, deflate":
+        packed, headers = gzip.decompress(packed), {"Content-Type": "application/json"}
+    gate.upstream.script(Feed([packed[:10], packed[10:]], headers=headers))
+    ask = gate.http.stream("POST", "/chat/completions", json=asking(), headers={"Accept-Encoding": accepted})
+    with ask as answer:
+        got = b"".join(answer.iter_raw())
+    assert got == packed
+    assert answer.headers.get("content-encoding") == headers.get("Content-Encoding")
+    assert gate.asked[-1].headers["accept-encoding"] == (accepted if accepted[0] == "g" else "identity")
+    assert gate.turns() == [("user", "Hi"), ("assistant", "Tea.")]
+
+
+def gate_answer(text: str) -> dict[str, Any]:
+    return {"model": MODEL, "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}
+
+
+@pytest.mark.parametrize("code", [400, 401, 404, 418, 429, 500, 503])
+def test_errors_of_the_upstream_are_passed_back_and_nothing_is_recorded(gate: Gateway, code: int) -> None:
+    body = b'{"error": {"message": "no",  "odd": 1.50}}'
+    headers = {"Content-Type": "application/json", "Retry-After": "7", "x-request-id": "r1"}
+    gate.upstream.script(Feed([body], headers=headers, status=code))
+    answer = gate.http.post("/chat/completions", json=asking())
+    assert (answer.status_code, answer.content) == (code, body)
+    assert {name: answer.headers[name] for name in headers} == headers
+    assert gate.turns() == []
+
+
+@pytest.mark.parametrize(("step", "code"), [(Drop(), 502), (Hang(), 504)])
+def test_an_upstream_that_does_not_answer(
+    tmp_path: Path, upstream: OpenAIServer, step: Any, code: int
+) -> None:
+    with opened(tmp_path, upstream, upstream_timeout=0.2) as gate:
+        gate.upstream.script(step)
+        answer = gate.http.post("/chat/completions", json=asking())
+        assert (answer.status_code, answer.json()["error"]["type"]) == (code, "upstream_error")
+        assert gate.turns() == []
+
+
+def test_an_upstream_that_breaks_off(gate: Gateway) -> None:
+    whole = events(asking(), "one two three four")
+    gate.upstream.script(Feed([whole[: whole.index(b" three")]], end="broken"))
+    with pytest.raises(httpx.RemoteProtocolError):
+        gate.http.post("/chat/completions", json=asking(stream=True))
+    assert gate.turns() == [("user", "Hi"), ("assistant", "one two")]
+    assert gate.raw_turns()[1].metadata == {"partial": True}
+
+
+def test_a_client_that_goes_away(gate: Gateway) -> None:
+    whole = events(asking(), "one two three four")
+    step = Feed([whole[: whole.index(b" three")]], end="open")
+    gate.upstream.script(step)
+    with gate.http.stream("POST", "/chat/completions", json=asking(stream=True)) as answer:
+        next(answer.iter_raw())
+    assert step.gone.wait(10), "the upstream's work is cancelled"
+    assert gate.turns() == [("user", "Hi"), ("assistant", "one two")]
+    assert gate.raw_turns()[1].metadata == {"partial": True}
+    gate.upstream.say("Yes.")
+    gate.http.post("/chat/completions", json=asking("Again"))
+    assert len(gate.turns()) == 4
+
+
+def test_a_client_that_goes_away_before_anything_came(gate: Gateway) -> None:
+    step = Feed([], end="open")
+    gate.upstream.script(step)
+    body = json.dumps(asking()).encode()
+    address = gate.base.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1]))) as client:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        client.sendall(head.encode() + body)
+        client.recv(1)
+    assert step.gone.wait(10)
+    assert gate.turns() == []
+
+
+def test_stopping_waits_for_what_was_answered(tmp_path: Path, upstream: OpenAIServer) -> None:
+    with Memory.open(tmp_path / "m.db", embedder="hashing", upstream=upstream.base_url) as memory:
+        with gateway(memory, upstream) as gate:
+            gate.http.post("/chat/completions", json=asking())
+        assert memory.store.user("local").seq()
+        assert len(memory.scope("local").list("turn")) == 2
+
+
+def test_the_clients_key_is_passed_on_without_keys_of_our_own(gate: Gateway) -> None:
+    gate.http.post("/chat/completions", json=asking(), headers={"Authorization": "Bearer sk-theirs"})
+    assert gate.asked[-1].headers["authorization"] == "Bearer sk-theirs"
+
+
+@pytest.mark.parametrize("key", ["of-ann", "service-for-bob", "admin"])
+@pytest.mark.parametrize("configured", ["", "sk-upstream"])
+def test_our_keys_never_leave(tmp_path: Path, upstream: OpenAIServer, key: str, configured: str) -> None:
+    ours = {"Authorization": f"Bearer {key}", "X-Api-Key": key, "api-key": key, "Cookie": key}
+    with opened(tmp_path, upstream, upstream_key=configured) as gate:
+        for path in ("/chat/completions", "/embeddings", "/responses"):
+            gate.http.post(path, json={**asking(), "input": "x"}, headers=ours)
+            sent = gate.asked[-1].headers
+            assert key not in str(sent)
+            assert sent.get("authorization") == (f"Bearer {configured}" if configured else None)
+
+
+def test_headers_of_ours_and_of_connections_do_not_go_upstream(gate: Gateway) -> None:
+    headers = {"X-Recollect-Agent": "helper", "Connection": "keep-alive, X-Hop", "X-Hop": "1", "X-Far": "2"}
+    gate.upstream.script(
+        Feed([b"{}"], headers={"X-Recollect-Injected": "forged", "Set-Cookie": "a=b", "Content-Type": "a/b"})
+    )
+    answer = gate.http.post("/chat/completions", json=asking(), headers=headers)
+    sent = gate.asked[-1].headers
+    assert sent["x-far"] == "2"
+    assert not {"x-hop", "x-recollect-agent"} & sent.keys()
+    assert not {"x-recollect-injected", "set-cookie"} & {*answer.headers}
+
+
+@pytest.mark.parametrize(
+    ("key", "named", "whose"),
+    [
+        ("of-ann", None, "ann"),
+        ("of-ann", "ann", "ann"),
+        ("of-ann", "bob", None),
+        ("service", "bob", "bob"),
+        ("service-for-bob", "bob", "bob"),
+        ("service-for-bob", "ann", None),
+        ("none-of-ours", "bob", None),
+    ],
+)
+def test_whose_memory_it_is(keyed: Gateway, key: str, named: str | None, whose: str | None) -> None:
+    context = {} if named is None else {"memory_context": {"user_id": named, "project_id": "work"}}
+    headers = {"Authorization": f"Bearer {key}"}
+    answer = keyed.http.post("/chat/completions", json=asking(**context), headers=headers)
+    assert answer.status_code == (200 if whose else 404), answer.text
+    for user in ("ann", "bob", "local"):
+        assert len(keyed.turns(user)) == (2 if user == whose else 0)
+    if whose:
+        assert "memory_context" not in keyed.asked[-1].body
+        assert {turn.channel for turn in keyed.raw_turns(whose)} == {"work" if named else "_global"}
+    else:
+        assert answer.json()["error"]["code"] == "user_not_found"
+
+
+def test_one_users_messages_lead_to_no_conversation_of_another(keyed: Gateway) -> None:
+    """Digests are keyed for each user: sending what somebody else said finds nothing."""
+    keyed.upstream.say("Hello!", "Well.")
+    told = [*asking()["messages"], {"role": "assistant", "content": "Hello!"}, *asking("More")["messages"]]
+    keyed.http.post("/chat/completions", json=asking(), headers={"Authorization": "Bearer of-ann"})
+    keyed.settle()
+    headers = {"Authorization": "Bearer service-for-bob"}
+    keyed.http.post("/chat/completions", json={"model": MODEL, "messages": told}, headers=headers)
+    assert len(keyed.turns("ann")) == 2
+    assert [text for _, text in keyed.turns("bob")] == ["Hi", "Hello!", "More", "Well."]
+
+
+@pytest.mark.parametrize(
+    ("path", "passed"),
+    [
+        ("models/any-model", True),
+        ("moderations", True),
+        ("files", False),
+        ("chat/completions/id", False),
+        ("conversations/x", False),
+        ("responses/x/cancel", False),
+        ("modelsx", False),
+    ],
+)
+def test_only_what_leaves_nothing_upstream_is_passed_on_for_many(
+    keyed: Gateway, path: str, *, passed: bool
+) -> None:
+    for key, goes in (("of-ann", passed), ("local", True)):
+        seen = len(keyed.asked)
+        answer = keyed.http.post(f"/{path}", content=b"\x00raw", headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 404, "the scripted upstream has none of them"
+        assert (len(keyed.asked) > seen) is goes
+        if goes:
+            assert (keyed.asked[-1].path, keyed.asked[-1].raw) == (f"/v1/{path}", b"\x00raw")
+
+
+@pytest.mark.parametrize(
+    "path", ["%2e%2e/admin", "models/%2e%2e/%2e%2e/x", "..%5cx", "models/..", "a%0d%0ab"]
+)
+def test_no_path_leads_out_of_the_upstreams(gate: Gateway, path: str) -> None:
+    address = gate.base.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1]))) as client:
+        client.sendall(f"GET /v1/{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while piece := client.recv(65536):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 404")
+    assert gate.asked == []
+
+
+def test_the_query_is_passed_on(gate: Gateway) -> None:
+    gate.http.get("/models?limit=2&after=%C3%BC")
+    assert gate.asked[-1].path == "/v1/models?limit=2&after=%C3%BC"
+    assert gate.asked[-1].method == "GET"
+
+
+def test_a_status_without_a_body(gate: Gateway) -> None:
+    gate.upstream.script(Status(429, retry_after="3"))
+    answer = gate.http.post("/embeddings", json={"model": MODEL, "input": "x"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "3")
