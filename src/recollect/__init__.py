@@ -27,7 +27,7 @@ from recollect.memory import Memory
 from recollect.model.goals import GoalState
 from recollect.model.mined import Mined
 from recollect.model.places import Drawer, Place
-from recollect.model.recollection import Event, Hit, Recollection
+from recollect.model.recollection import Event, Hit, Neighbourhood, Recollection
 from recollect.model.records import (
     AuditEntry,
     Closet,
@@ -87,6 +87,7 @@ __all__ = [
     "Message",
     "Mined",
     "ModelError",
+    "Neighbourhood",
     "NotFound",
     "Place",
     "Procedure",

@@ -1,4 +1,5 @@
-"""The same verbs for asyncio, derived from the synchronous ones: each runs in a thread."""
+"""The same verbs for asyncio, derived from the synchronous ones: each runs in a thread, whether the memory is in
+this process or behind a server."""
 
 import asyncio
 import functools
@@ -38,11 +39,12 @@ class _Threaded:
 
 
 def _verb(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """The verb as a coroutine."""
+    """The verb as a coroutine, of whatever has a verb of that name."""
+    name = verb.__name__
 
     @functools.wraps(verb)
     async def call(self: _Threaded, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._run(lambda: verb(self._inner, *args, **kwargs))  # pyright: ignore[reportPrivateUsage]
+        return await self._run(lambda: getattr(self._inner, name)(*args, **kwargs))  # pyright: ignore[reportPrivateUsage]
 
     return call
 
@@ -51,10 +53,11 @@ def _stream(
     verb: Callable[Concatenate[Any, P], Iterator[T]],
 ) -> Callable[Concatenate[Any, P], AsyncIterator[T]]:
     """A verb that yields, as an asynchronous iterator."""
+    name = verb.__name__
 
     @functools.wraps(verb)
     async def call(self: _Threaded, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-        items = verb(self._inner, *args, **kwargs)  # pyright: ignore[reportPrivateUsage]
+        items = getattr(self._inner, name)(*args, **kwargs)  # pyright: ignore[reportPrivateUsage]
         while page := await self._run(lambda: list(islice(items, PAGE))):  # pyright: ignore[reportPrivateUsage]
             for item in page:
                 yield item
@@ -115,6 +118,7 @@ class AsyncScopedMemory(_Threaded):
     conversations = _verb(ScopedMemory.conversations)
     summaries = _verb(ScopedMemory.summaries)
     timeline = _verb(ScopedMemory.timeline)
+    neighbours = _verb(ScopedMemory.neighbours)
     palace = _verb(ScopedMemory.palace)
     drawer = _verb(ScopedMemory.drawer)
     counts = _verb(ScopedMemory.counts)

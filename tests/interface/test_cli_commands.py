@@ -226,6 +226,19 @@ def test_show_of_a_conversation_has_its_turns() -> None:
     assert ask("conversations", "--channel", "work") == {"conversations": [], "next": None}
 
 
+def test_graph() -> None:
+    run("record", "user", "My sister Anna works at Acme.", "--conversation", "c")
+    run("mine")
+    around = ask("graph", "Anna")
+    told = {one["id"]: one["name"] for one in around["entities"]}
+    told_of = {(told[r["source"]], told[r["target"]]) for r in around["relations"]}
+    assert "Anna" in told.values()
+    assert told_of
+    assert all("Anna" in pair for pair in told_of)
+    assert "Anna" in run("graph", "Anna", "--hops", 2).stdout
+    assert ask("graph", "Anna", "--as-of", "1999-01-01")["relations"] == []
+
+
 def test_timeline_and_stats() -> None:
     run("record", "user", "in March", "--at", "2025-03-15")
     run("record", "user", "in April", "--at", "2025-04-15")

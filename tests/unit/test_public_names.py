@@ -41,6 +41,7 @@ PUBLIC = [
     "Hit",
     "Imported",
     "Mined",
+    "Neighbourhood",
     "Place",
     "Recollection",
     "WorkingItem",

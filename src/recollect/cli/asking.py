@@ -1,4 +1,4 @@
-"""recollect recall, list, conversations, show, timeline, stats."""
+"""recollect recall, list, conversations, show, timeline, graph, stats."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,6 +20,7 @@ from recollect.model.records import (
     Turn,
 )
 from recollect.model.shapes import shapes, to_json
+from recollect.recall.neighbours import HOPS, LIMIT, MOST
 from recollect.recall.techniques import TECHNIQUES
 from recollect.scoped import ScopedMemory
 
@@ -282,3 +283,37 @@ def timeline(
             here.note("Nothing happened yet in the time that was asked for.")
 
     here.answer({"events": [output.plain(event) for event in events]}, tell)
+
+
+@command(
+    app,
+    "recollect graph Derek",
+    "recollect graph Derek --hops 2 --as-of 2025-03-20",
+)
+def graph(
+    here: Here,
+    entity: Annotated[str, typer.Argument(metavar="ENTITY", help="Whom or what to begin with.")],
+    hops: Annotated[int, typer.Option(min=1, max=HOPS, help="How many relations away to look.")] = 1,
+    as_of: Annotated[datetime | None, values.time_option("How things stood then.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many people and things at most.")] = LIMIT,
+) -> None:
+    """Show who and what a person or thing is related to, and since when."""
+    with here.stored() as mine:
+        around = mine.neighbours(entity, hops=hops, as_of=as_of, limit=limit)
+    names = {one.id: one.name for one in around.entities}
+
+    def tell() -> None:
+        output.table(
+            ("from", "relation", "to", "since"),
+            ((names[r.source], r.type, names[r.target], output.local(r.valid_from)) for r in around.relations),
+        )
+        if not around.relations:
+            here.note(f"No relation of {names[around.entities[0].id]} is known; mining finds them.")
+
+    here.answer(
+        {
+            "entities": [to_json(one) for one in around.entities],
+            "relations": [to_json(one) for one in around.relations],
+        },
+        tell,
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from recollect.model.records import Goal, Profile
+from recollect.model.records import Entity, Goal, Profile, Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,3 +155,11 @@ class Event:
     sources: tuple[str, ...] = ()
     """The turns that say so."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """An entity, those around it, the nearest first, and the relations that lead there."""
+
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...] = ()

@@ -102,10 +102,8 @@ def _life(memory: MemoryRecord, then: datetime | None, now: datetime) -> list[Ev
 
 
 def _bond(relation: Relation, names: Mapping[str, str], then: datetime | None) -> list[Event]:
-    if then is not None:
-        mistaken = relation.retired_at is not None and relation.valid_to is None
-        if mistaken or not _held(relation.valid_from, relation.valid_to, then):
-            return []
+    if then is not None and not related_then(relation, then):
+        return []
     began = Event(
         at=relation.valid_from,
         what="began",
@@ -116,6 +114,12 @@ def _bond(relation: Relation, names: Mapping[str, str], then: datetime | None) -
         sources=relation.sources,
     )
     return _span(began, then)
+
+
+def related_then(relation: Relation, then: datetime) -> bool:
+    """Whether the relation held at that moment: one that was merely mistaken never did."""
+    mistaken = relation.retired_at is not None and relation.valid_to is None
+    return not mistaken and _held(relation.valid_from, relation.valid_to, then)
 
 
 def _held(start: datetime, end: datetime | None, then: datetime) -> bool:

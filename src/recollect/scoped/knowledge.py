@@ -6,8 +6,9 @@ from datetime import datetime
 
 from recollect.model.mined import Mined
 from recollect.model.places import Drawer, Place
-from recollect.model.recollection import Event
+from recollect.model.recollection import Event, Neighbourhood
 from recollect.model.records import Entity, MemoryRecord
+from recollect.recall.neighbours import LIMIT, neighbours
 from recollect.recall.timeline import timeline
 from recollect.scoped.audit import ReadingVerbs
 from recollect.tend.erase import Forgotten
@@ -65,6 +66,16 @@ class KnowledgeVerbs(ReadingVerbs):
             events = timeline(self._work, entity, since, until, limit, as_of)
             reading.told([(event.kind, event.id, None) for event in events], entity=entity)
         return events
+
+    def neighbours(
+        self, entity: str, *, hops: int = 1, as_of: datetime | None = None, limit: int = LIMIT
+    ) -> Neighbourhood:
+        """Who and what an entity, a name or alias, is related to: over so many relations at most, as they
+        hold now or held `as_of` then; at most `limit` entities, the nearest first, itself among them."""
+        with self._reading("neighbours", "entity") as reading:
+            around = neighbours(self._work, entity, hops, as_of, limit)
+            reading.found([*around.entities, *around.relations], entity=entity)
+        return around
 
     def palace(
         self,
