@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": CORE | {"scoped", "wiring", "resting", "metering", "auditing", "metrics"},
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
-    "client": BASE | {"addresses", "record", "tend", "scoped", "limits", "asynchronous", "wire"},
+    "client": BASE | {"addresses", "record", "tend", "scoped", "limits", "asynchronous", "wire", ROOT},
     "agent": EDGE,
     "server": EDGE | {"agent"},
     "cli": EDGE | {"agent", "server", "bench"},

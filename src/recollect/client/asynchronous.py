@@ -1,0 +1,30 @@
+"""The client for asyncio, derived as `AsyncMemory` is."""
+
+from typing import Any
+
+from recollect.asynchronous import AsyncScopedMemory, Opened, awaited
+from recollect.client import Client
+from recollect.model.scope import GLOBAL
+
+
+class AsyncClient(Opened):
+    """`Client` for asyncio, with its arguments. Use it with `async with`, or close it."""
+
+    _inner: Client
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(Client(*args, **kwargs))
+
+    def scope(
+        self,
+        user: str | None = None,
+        channel: str = GLOBAL,
+        agent: str | None = None,
+        conversation: str | None = None,
+    ) -> AsyncScopedMemory:
+        """One user's memory, as `Client.scope` opens it."""
+        return AsyncScopedMemory(self._inner.scope(user, channel, agent, conversation), self._threads)
+
+    whoami = awaited(Client.whoami)
+    tend = awaited(Client.tend)
+    jobs = awaited(Client.jobs)
