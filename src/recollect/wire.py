@@ -92,7 +92,8 @@ def _read(kind: Any, data: Any) -> Any:
     if isinstance(kind, type) and _parts(kind) is not None:
         if not isinstance(data, Mapping):
             raise Invalid(f"Not a {kind.__name__}: a {type(data).__name__}.")
-        return _read_parts(_named(kind, data), data)
+        given = cast("Mapping[str, Any]", data)
+        return _read_parts(_named(kind, given), given)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return kind(data)
     return float(data) if kind is float else data
