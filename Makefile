@@ -60,8 +60,8 @@ test-all: test test-extra ## the core tests, then engines, browser, frameworks a
 test-extra: weights
 	$(BIN)/pytest -n $(JOBS) --dist loadfile -m "$(EXTRA)" $(PYTEST_ARGS)
 
-serve: weights ## run Recollect (the demonstration, until there is a server)
-	$(BIN)/recollect demo
+serve: weights ## run Recollect: REST, gateway and background, at the address it prints
+	$(BIN)/recollect serve
 
 clean: ## remove caches and build results (the virtual environment stays)
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY)

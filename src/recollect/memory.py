@@ -59,9 +59,7 @@ class Memory:
         working: WorkingStore | None = None,
         background: bool = False,
     ) -> None:
-        configured(settings.techniques)  # what cannot be read is told now, not with each question
-        prices(settings.prices)
-        _check_retention(settings)
+        check_settings(settings)
         self.store = store
         self.embedder = embedder
         self.model = model
@@ -301,7 +299,10 @@ class Memory:
                 log.exception("The background failed and goes on")
 
 
-def _check_retention(settings: Settings) -> None:
+def check_settings(settings: Settings) -> None:
+    """Tell what cannot be read now, not with each question."""
+    configured(settings.techniques)
+    prices(settings.prices)
     try:
         parsed(settings.retention)
     except Invalid as error:

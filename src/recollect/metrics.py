@@ -118,13 +118,13 @@ def _lines(found: Figures) -> Iterator[str]:
     for name, (told, help) in TIMED.items():
         yield from _histogram(found, name, told, help)
     for name, (told, help) in COUNTERS.items():
-        yield from _metric("counter", f"{told}_total", help, [({}, found.total(name))])
+        yield from metric("counter", f"{told}_total", help, [({}, found.total(name))])
     for told, label, prefix, help in (
         ("model_calls", "source", measuring.called(""), "Calls of models, by what they were for."),
         ("tended", "action", measuring.tended(""), "What the background did, by action."),
     ):
         counts = [({label: name}, found.total(prefix + name)) for name in found.names(prefix)]
-        yield from _metric("counter", f"{told}_total", help, counts)
+        yield from metric("counter", f"{told}_total", help, counts)
     yield from _gauges(found)
     yield from _jobs(found.jobs)
 
@@ -136,13 +136,13 @@ def _gauges(found: Figures) -> Iterator[str]:
     waiting |= {chore: told["conversations"] for chore, told in stats["waiting"].items()}
     sizes = {"database": stats["bytes"], "cache": stats.get("cached_bytes", 0)}
     lags = {chore: lag.total_seconds() for chore, lag in found.lags.items()}
-    yield from _metric("gauge", "rows", "Rows that are stored, by table.", _by("table", rows))
-    yield from _metric("gauge", "bytes", "Bytes of the database and of the cache.", _by("of", sizes))
-    yield from _metric("gauge", "waiting", "What waits for the background, by job.", _by("job", waiting))
+    yield from metric("gauge", "rows", "Rows that are stored, by table.", _by("table", rows))
+    yield from metric("gauge", "bytes", "Bytes of the database and of the cache.", _by("of", sizes))
+    yield from metric("gauge", "waiting", "What waits for the background, by job.", _by("job", waiting))
     help = "How long the oldest conversation that is ready has waited for a chore."
-    yield from _metric("gauge", "lag_seconds", help, _by("job", lags))
+    yield from metric("gauge", "lag_seconds", help, _by("job", lags))
     help = "What failed and is put aside for a while, by job."
-    yield from _metric("gauge", "parked", help, _by("job", parked(stats)))
+    yield from metric("gauge", "parked", help, _by("job", parked(stats)))
 
 
 def _jobs(jobs: list[JobState]) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _jobs(jobs: list[JobState]) -> Iterator[str]:
             {job.name: job.progress for job in jobs},
         ),
     ):
-        yield from _metric(kind, name, help, _by("job", values))
+        yield from metric(kind, name, help, _by("job", values))
 
 
 def _by(label: str, values: Mapping[str, float]) -> Labelled:
@@ -178,29 +178,29 @@ def _by(label: str, values: Mapping[str, float]) -> Labelled:
 
 def _histogram(found: Figures, name: str, told: str, help: str) -> Iterator[str]:
     buckets = found.buckets(name)
-    yield from _head("histogram", told, help)
+    yield from head("histogram", told, help)
     for number in SHOWN:
         within = sum(count for place, count in buckets.items() if place <= number)
-        yield _sample(f"{told}_bucket", {"le": repr(upper(number))}, within)
+        yield sample(f"{told}_bucket", {"le": repr(upper(number))}, within)
     total = sum(buckets.values())
-    yield _sample(f"{told}_bucket", {"le": "+Inf"}, total)
-    yield _sample(f"{told}_sum", {}, found.total(microseconds(name)) / 1e6)
-    yield _sample(f"{told}_count", {}, total)
+    yield sample(f"{told}_bucket", {"le": "+Inf"}, total)
+    yield sample(f"{told}_sum", {}, found.total(microseconds(name)) / 1e6)
+    yield sample(f"{told}_count", {}, total)
 
 
-def _metric(kind: str, name: str, help: str, values: Labelled) -> Iterator[str]:
-    yield from _head(kind, name, help)
+def metric(kind: str, name: str, help: str, values: Labelled) -> Iterator[str]:
+    yield from head(kind, name, help)
     for labels, value in values:
-        yield _sample(name, labels, value)
+        yield sample(name, labels, value)
 
 
-def _head(kind: str, name: str, help: str) -> Iterator[str]:
+def head(kind: str, name: str, help: str) -> Iterator[str]:
     escaped = help.replace("\\", r"\\").replace("\n", r"\n")
     yield f"# HELP {PREFIX}{name} {escaped}"
     yield f"# TYPE {PREFIX}{name} {kind}"
 
 
-def _sample(name: str, labels: Mapping[str, str], value: float) -> str:
+def sample(name: str, labels: Mapping[str, str], value: float) -> str:
     told = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
     return f"{PREFIX}{name}{'{' + told + '}' if told else ''} {value}"
 

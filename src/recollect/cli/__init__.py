@@ -8,6 +8,7 @@ from recollect.cli import (
     asking,
     audit,
     bench,
+    config,
     demo,
     doctor,
     encryption,
@@ -19,6 +20,7 @@ from recollect.cli import (
     palace,
     person,
     retention,
+    serve,
     stats,
     transfer,
     turns,
@@ -57,6 +59,7 @@ app = new_app(
 )
 for _part in (
     demo,
+    serve,
     turns,
     memories,
     asking,
@@ -69,6 +72,7 @@ for _part in (
     audit,
     transfer,
     upkeep,
+    config,
     doctor,
 ):
     app.add_typer(_part.app)

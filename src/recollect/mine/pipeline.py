@@ -23,6 +23,7 @@ from recollect.model.changes import Change, Expect, Log, Revise
 from recollect.model.mined import Mined
 from recollect.model.records import NEVER, Conversation, Role, Turn
 from recollect.record.memories import indexed_all
+from recollect.tracing import span
 from recollect.workspace import Workspace, rereading
 
 log = logging.getLogger("recollect.mine")
@@ -56,14 +57,23 @@ def mine(work: Workspace, conversation: str | None, progress: Progress | None = 
 
 def mine_conversation(work: Workspace, id: str, going: Callable[[], bool] = lambda: True) -> Mined:
     """Mine a conversation to its end, window by window, as long as `going`."""
+    with span("mine") as traced:
+        done = _mine_windows(work, id, going)
+        traced.set_attribute("turns", done.turns)
+        traced.set_attribute("added", done.added)
+        traced.set_attribute("problems", int(done.problem is not None))
+    return done
+
+
+def _mine_windows(work: Workspace, id: str, going: Callable[[], bool]) -> Mined:
     done = Mined(conversation=id)
     while going() and (conversation := next(iter(work.store.get(Conversation, [id])), None)) is not None:
         start, stop = conversation.mined_to, conversation.next_index
-        span = next(spans(start, stop, work.settings.mine_whole, work.settings.mine_part), None)
-        if span is None:
+        part = next(spans(start, stop, work.settings.mine_whole, work.settings.mine_part), None)
+        if part is None:
             break
         try:
-            mined = _mine_window(work, conversation, span)
+            mined = _mine_window(work, conversation, part)
             work.measures.count(MINED, mined.turns)
             work.measures.count(MEMORIES, mined.added)
             done = _plus(done, mined)
@@ -96,22 +106,29 @@ def _plus(one: Mined, other: Mined) -> Mined:
     return replace(one, way=other.way or one.way, **summed)
 
 
-def _mine_window(work: Workspace, conversation: Conversation, span: Span) -> Mined:
-    """Mine what was said in a span, up to where the channel changes: nothing leaves its own."""
-    turns = _turns(work, conversation.id, span.start - BEFORE, span.stop)
-    ours = tuple(turn for turn in turns if turn.index >= span.start)
+def _mine_window(work: Workspace, conversation: Conversation, part: Span) -> Mined:
+    """Mine what was said in a part, up to where the channel changes: nothing leaves its own."""
+    turns = _turns(work, conversation.id, part.start - BEFORE, part.stop)
+    ours = tuple(turn for turn in turns if turn.index >= part.start)
     if not ours:
-        return _land(work, Window(conversation, ()), _gap(work, conversation, span), Extraction(), {})
+        return _land(work, Window(conversation, ()), _gap(work, conversation, part), Extraction(), {})
     channel, agent = ours[0].channel, ours[0].agent
     work = replace(work, scope=replace(work.scope, channel=channel, agent=agent))
     if other := next((turn for turn in ours if turn.channel != channel), None):
-        span = span._replace(stop=other.index)
-        ours = tuple(turn for turn in ours if turn.index < span.stop)
-    before = (turn for turn in turns if turn.index < span.start and turn.channel == channel)
+        part = part._replace(stop=other.index)
+        ours = tuple(turn for turn in ours if turn.index < part.stop)
+    before = (turn for turn in turns if turn.index < part.start and turn.channel == channel)
     window = Window(conversation, ours, tuple(before))
     spoken = tuple(turn for turn in ours if turn.role in SPOKEN)
-    extraction = _extracted(work, replace(window, turns=spoken)) if spoken else Extraction()
-    return _land(work, window, span, extraction, embedded(work, extraction))
+    with span("mine.extract", turns=len(spoken)) as traced:
+        extraction = _extracted(work, replace(window, turns=spoken)) if spoken else Extraction()
+        traced.set_attribute("found", len(extraction.claims))
+    with span("mine.embed"):
+        vectors = embedded(work, extraction)
+    with span("mine.land") as traced:
+        mined = _land(work, window, part, extraction, vectors)
+        traced.set_attribute("added", mined.added)
+    return mined
 
 
 def _gap(work: Workspace, conversation: Conversation, span: Span) -> Span:

@@ -370,6 +370,10 @@ class Store(Protocol):
         """
         ...
 
+    def is_current(self) -> bool:
+        """Whether its schema is this release's; a `StoreError` when the database does not answer."""
+        ...
+
     def check(self) -> list[str]:
         """Problems found by reading the whole database; empty when it is sound."""
         ...

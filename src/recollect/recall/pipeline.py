@@ -20,6 +20,7 @@ from recollect.recall.question import Asked, Question, checked
 from recollect.recall.render import rendered
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
+from recollect.tracing import span
 from recollect.workspace import Workspace
 
 BEYOND = 5
@@ -27,6 +28,14 @@ BEYOND = 5
 
 
 def recall(work: Workspace, question: Question) -> Recollection:
+    with span("recall") as traced:
+        found = _recalled(work, question)
+        traced.set_attribute("hits", len(found.hits))
+        traced.set_attribute("problems", len(found.problems))
+    return found
+
+
+def _recalled(work: Workspace, question: Question) -> Recollection:
     asked = checked(work, question)
     report = Report()
     if "gate" in asked.on and asked.query.strip():

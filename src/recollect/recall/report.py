@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from recollect.model.recollection import Used
+from recollect.tracing import span
 from recollect.workspace import log
 
 
@@ -35,8 +36,10 @@ class Report:
     @contextmanager
     def step(self, name: str) -> Generator[Step]:
         step, begun = Step(), perf_counter()
-        try:
-            yield step
-        finally:
-            ms = (perf_counter() - begun) * 1000
-            self.used.append(Used(name, ms, step.found, "; ".join(step.notes)))
+        with span(f"recall.{name}") as traced:
+            try:
+                yield step
+            finally:
+                ms = (perf_counter() - begun) * 1000
+                self.used.append(Used(name, ms, step.found, "; ".join(step.notes)))
+                traced.set_attribute("found", step.found)

@@ -2,30 +2,41 @@
 
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 from fastapi import FastAPI
 
 from recollect import Memory, __version__
-from recollect.server import problems
+from recollect.server import operations, problems
+from recollect.server.access import Access
 from recollect.server.identity.gate import Gate
+from recollect.server.measured import HttpMeasures
+from recollect.server.operations import Readiness
 from recollect.server.serving import Serving
 
 
-def create_app(memory: Memory) -> FastAPI:
-    """The server for this memory, which whoever opened it closes."""
+def create_app(memory: Memory, process: str = "") -> FastAPI:
+    """The server for this memory, which whoever opened it closes; `process` tells apart several of it."""
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
         import httpx
 
         settings = memory.settings
-        with ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads:
-            timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
+        timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
+        with (
+            ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
+            closing(Readiness(memory)) as readiness,
+        ):
             async with httpx.AsyncClient(timeout=timeout) as upstream:
-                app.state.serving = Serving(memory, Gate(memory.store, settings), upstream, threads)
+                gate, measures = Gate(memory.store, settings), HttpMeasures(process)
+                serving = Serving(memory, gate, upstream, threads, readiness, measures)
+                app.state.serving = serving
                 yield
+                await serving.finish(settings.shutdown_seconds)
 
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
+    app.include_router(operations.router)
+    app.add_middleware(Access)  # the last one added is the outermost
     return app

@@ -1,20 +1,27 @@
 """What every request works with, and how it gets at it."""
 
-from collections.abc import Callable
+import asyncio
+import contextvars
+import logging
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import Request
 
 from recollect import Memory
 from recollect.server.identity.gate import Gate
+from recollect.server.measured import HttpMeasures
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
     import httpx
 
+    from recollect.server.operations import Readiness
+
 T = TypeVar("T")
+log = logging.getLogger("recollect.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,9 @@ class Serving:
     gate: Gate
     upstream: "httpx.AsyncClient"
     threads: ThreadPoolExecutor = field(repr=False)
+    readiness: "Readiness" = field(repr=False)
+    measures: HttpMeasures = field(default_factory=HttpMeasures, repr=False)
+    _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set[Any], repr=False)
 
     @property
     def settings(self) -> Settings:
@@ -32,9 +42,33 @@ class Serving:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do what takes a while, such as any verb of a memory, in a thread."""
-        import asyncio
+        context = contextvars.copy_context()  # spans go on in there
+        return await asyncio.get_running_loop().run_in_executor(self.threads, lambda: context.run(work))
 
-        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+    def later(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Do something after the answer, whoever has gone by then; the server does not end before it is done.
+        What it raises is told to the log alone."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            log.error("What was to be done after an answer was given up: the server ended first.")
+        elif (error := task.exception()) is not None:
+            log.error("What was to be done after an answer failed: %s", type(error).__name__, exc_info=error)
+
+    async def finish(self, seconds: float) -> None:
+        """Wait for what is to be done later, and for what that asks for in turn, but no longer than this."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self._tasks:
+                    await asyncio.wait(set(self._tasks))
+        except TimeoutError:
+            for task in set(self._tasks):
+                task.cancel()
+            await asyncio.wait(set(self._tasks))
 
 
 def serving(request: Request) -> Serving:

@@ -16,6 +16,7 @@ from recollect.tend.chores import CHORES
 from recollect.tend.tender import Done, Hold, Job, Outcome, Progress, Tender, leased
 from recollect.tend.vectors import drop_vectors, tend_vectors
 from recollect.tend.visits import Planned, plan_all, visit_all
+from recollect.tracing import span
 
 log = logging.getLogger("recollect.tend")
 
@@ -67,9 +68,10 @@ def _run(tender: Tender, name: str, job: Job) -> Outcome:
     done, problem, ours = 0, None, True
     try:
         if NEEDED.get(name, _always)(tender):
-            with leased(tender, name) as hold:
+            with span(f"tend.{name}") as traced, leased(tender, name) as hold:
                 if ours := hold():
                     done, problem = job(tender, hold)
+                    traced.set_attribute("done", done)
     except RecollectError as error:
         problem = error
     if problem is not None:

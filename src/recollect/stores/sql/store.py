@@ -13,7 +13,7 @@ from recollect.model.changes import Revise
 from recollect.model.records import SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.ports.tending import JobState, Measure, Receipt
-from recollect.stores.sql import backlog, counting, schema
+from recollect.stores.sql import backlog, counting, migrate, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.parking import failed_mining, unpark
@@ -218,6 +218,11 @@ class SqlStore(SpaceKeeper):
         return {"rows": rows, "waiting": waits, "parked": parked, **self._backend.stats()}
 
     @only_reads
+    def is_current(self) -> bool:
+        with self._backend.read() as connection:
+            return connection.execute(_SCHEMA).scalar() == migrate.HEAD
+
+    @only_reads
     def check(self) -> list[str]:
         problems: list[str] = []
         try:
@@ -232,6 +237,7 @@ class SqlStore(SpaceKeeper):
         self._backend.close()
 
 
+_SCHEMA = text("SELECT version_num FROM alembic_version")
 # Of two who take it at once, one finds it taken.
 _FIRST_LEASE = text(
     "INSERT INTO leases (name, holder, until) VALUES (:name, :holder, :until) ON CONFLICT DO NOTHING"

@@ -1,18 +1,8 @@
-"""Every setting, with its default; the only reader of the environment.
+"""Every setting, with its default and what it may be."""
 
-`RECOLLECT_TOP_K=8` sets `top_k`, and so on for every field.
-"""
-
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 from platformdirs import user_cache_path, user_data_path
-
-from recollect.errors import SettingsError
-
-PREFIX = "RECOLLECT_"
 
 MiB = 1024 * 1024
 
@@ -185,6 +175,8 @@ class Settings:
     """A user with more chunks than this gets an index of their own, made by the background (PostgreSQL)."""
     cache_mb: int = 512
     """Memory for the vectors of recently searched users, in MiB (SQLite; encrypted PostgreSQL)."""
+    server_tends: bool = True
+    """Have each server process do the background's work too; if not, `recollect tend --forever` has to."""
     tend_seconds: float = 30.0
     """How often the background looks for work; erased bytes are gone from the files within this time."""
     lease_seconds: float = 120.0
@@ -201,6 +193,14 @@ class Settings:
     """The largest body of a request, in MiB; an import may have any size."""
     request_seconds: float = 60.0
     """How long a request may take to arrive, and memory to work on it."""
+    connections: int = 1000
+    """How many connections one server process holds at once; others are told to come again."""
+    keep_alive_seconds: int = 75
+    """How long a connection is kept on which nothing is asked."""
+    shutdown_seconds: float = 30.0
+    """How long a server that is to end goes on with what it has accepted."""
+    proxies: str = ""
+    """The addresses of proxies that are believed about where a request comes from, separated by commas."""
     rate_limit: int = 1200
     """How many requests a minute one key may make; 0: any."""
     concurrency: int = 64
@@ -229,6 +229,8 @@ class Settings:
     """For how long a response can be gone on from by its id; 0: as long as its turns are kept."""
     log_format: str = "text"
     """How the server logs: `text`, or `json`, an object a line. Never what anybody said."""
+    log_level: str = "info"
+    """What it logs: `debug`, `info` (each request), `warning`, or `error` alone."""
 
     def __repr__(self) -> str:
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -236,7 +238,7 @@ class Settings:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
-_BOUNDS: dict[str, tuple[float, float]] = {
+BOUNDS: dict[str, tuple[float, float]] = {
     "top_k": (1, 1000),
     "threshold": (-1, 1),
     "candidates": (1, 10_000),
@@ -291,6 +293,9 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "server_threads": (1, 1000),
     "body_mb": (1, 4096),
     "request_seconds": (0.1, 86_400),
+    "connections": (1, 1_000_000),
+    "keep_alive_seconds": (1, 86_400),
+    "shutdown_seconds": (0.1, 86_400),
     "rate_limit": (0, 10_000_000),
     "concurrency": (1, 100_000),
     "answer_hours": (0.01, 8760),
@@ -302,66 +307,10 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "log_format": ("text", "json"),
+    "log_level": ("debug", "info", "warning", "error"),
     "audit": ("off", "writes", "reads", "verbose"),
     "miner": ("auto", "rules", "model"),
     "compressor": ("auto", "rules"),
     "contradictions": ("prefer_new", "prefer_old", "flag_review"),
     "pii": ("off", "tag", "redact", "drop"),
 }
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
-
-
-def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
-    """The settings: given ones first, then the environment's, then the defaults."""
-    environment = os.environ if environment is None else environment
-    if overrides.get("key") or overrides.get("key_file"):  # a given one stands in place of either variable
-        overrides = {"key": "", "key_file": "", **overrides}
-    values: dict[str, Any] = {}
-    for field in fields(Settings):
-        variable = PREFIX + field.name.upper()
-        if field.name in overrides:
-            values[field.name] = _typed(field.name, overrides.pop(field.name), field.type)
-        elif environment.get(variable):
-            values[field.name] = _parsed(variable, environment[variable], field.type)
-        if field.name in values:
-            _check(field.name, values[field.name])
-    if overrides:
-        names = ", ".join(field.name for field in fields(Settings))
-        raise SettingsError(f"There is no setting {min(overrides)!r}; there are {names}.")
-    if values.get("key") and values.get("key_file"):
-        raise SettingsError(f"{PREFIX}KEY and {PREFIX}KEY_FILE are both set: unset one of them.")
-    return Settings(**values)
-
-
-def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
-    """Variables that look like settings and are none: most likely misspelt."""
-    known = {PREFIX + field.name.upper() for field in fields(Settings)}
-    found = [name for name in (environment or os.environ) if name.startswith(PREFIX) and name not in known]
-    return sorted(name for name in found if not name.startswith((f"{PREFIX}TEST_", f"{PREFIX}NO_SKIPS")))
-
-
-def _parsed(variable: str, text: str, kind: Any) -> Any:
-    try:
-        if kind is bool:
-            if text.lower() not in _TRUE + _FALSE:
-                raise ValueError
-            return text.lower() in _TRUE
-        return kind(text)
-    except ValueError:
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise SettingsError(f"{variable} is {text!r}, but must be {wanted}.") from None
-
-
-def _typed(name: str, value: Any, kind: Any) -> Any:
-    if type(value) is kind or (kind is float and type(value) is int):
-        return value
-    raise SettingsError(f"The setting {name!r} must be of type {kind.__name__}, not {type(value).__name__}.")
-
-
-def _check(name: str, value: Any) -> None:
-    low, high = _BOUNDS.get(name, (value, value))
-    if not low <= value <= high:
-        raise SettingsError(f"{PREFIX}{name.upper()} is {value}, but must be between {low} and {high}.")
-    if name in CHOICES and value not in CHOICES[name]:
-        allowed = ", ".join(CHOICES[name])
-        raise SettingsError(f"{PREFIX}{name.upper()} is {value!r}, but must be one of {allowed}.")

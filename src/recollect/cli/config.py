@@ -1,0 +1,180 @@
+"""recollect config: every setting, where its value comes from, and whether a server can run with them."""
+
+import ipaddress
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit, urlunsplit
+
+import typer
+
+from recollect import settings as settings_module
+from recollect import wiring
+from recollect.cli import database, output
+from recollect.cli.doctor_contents import Check
+from recollect.cli.failing import FAILED
+from recollect.cli.frame import Here, command
+from recollect.errors import RecollectError
+from recollect.memory import check_settings
+from recollect.ports.store import Store
+from recollect.settings import PREFIX, SECRET, Settings, Sourced
+
+app = typer.Typer()
+
+URLS = ("upstream", "model", "embedder", "reranker", "jwt_issuer", "jwt_keys")
+"""Settings that may be the address of a service."""
+
+
+@command(app, "recollect config", "recollect config --check", "recollect config --json | jq .settings.db")
+def config(
+    here: Here,
+    check: Annotated[
+        bool, typer.Option("--check", help="Also try whether a server can run so; exit code 1 if not.")
+    ] = False,
+) -> None:
+    """Show every setting with its value and where that comes from.
+
+    That is an argument, the environment, the file that RECOLLECT_CONFIG names, or the default. Secrets are shown
+    as set, never as they are.
+    """
+    options: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder}
+    given = {name: value for name, value in options.items() if value is not None}
+    found = settings_module.sourced(**given)
+    settings = Settings(**{name: one.value for name, one in found.items()})
+    checks = list(_checks(settings)) if check else []
+    data: dict[str, Any] = {
+        "settings": {name: {"value": shown(name, *one), "origin": one.origin} for name, one in found.items()}
+    }
+    if check:
+        data |= {"ok": _fine(checks), "checks": [output.plain(one) for one in checks]}
+    here.answer(data, lambda: _tell(found, checks))
+    if not _fine(checks):
+        raise typer.Exit(FAILED)
+
+
+def _fine(checks: list[Check]) -> bool:
+    return all(check.state != "fail" for check in checks)
+
+
+def _tell(found: dict[str, Sourced], checks: list[Check]) -> None:
+    if not checks:
+        rows = [(PREFIX + name.upper(), str(shown(name, *one)), one.origin) for name, one in found.items()]
+        output.table(("setting", "value", "from"), rows, {"default": "dim"})
+        return
+    output.table(
+        ("", "what", "found", "what to do"),
+        [(check.state, check.name, check.detail, check.fix) for check in checks],
+        {"ok": "green", "warn": "yellow", "fail": "bold red"},
+    )
+
+
+def shown(name: str, value: Any, origin: str = "") -> Any:
+    """The value as it may be shown: no secret, and no password of an address."""
+    if name in SECRET:
+        return "set" if value else ""
+    if not isinstance(value, str) or "@" not in value or "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "set"
+    user = (parts.username or "") + (":…" if parts.password else "")
+    where = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{user}@{where}", query=""))
+
+
+# Whether a server can run so
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    for name in settings_module.unknown_variables():
+        yield Check("environment", "warn", f"{name} is no setting", "Correct or unset it.")
+    try:
+        check_settings(settings)
+        wiring.open_reranker(settings, wiring.open_model(settings))
+        wiring.open_embedder(settings)
+        yield Check("settings", "ok", "every value can be read")
+    except RecollectError as error:
+        yield Check("settings", "fail", str(error), "Correct or unset it.")
+    yield from filter(None, (_url(name, getattr(settings, name)) for name in URLS))
+    yield from _tokens(settings)
+    yield from _lists(settings)
+    yield from _database(settings)
+    if settings.processes > 1 and not settings.redis:
+        detail = "each of several processes has a working memory of its own"
+        yield Check("redis", "warn", detail, f"Set {PREFIX}REDIS, or one process.")
+
+
+def _url(name: str, value: str) -> Check | None:
+    """What is wrong with an address; None when it is none, or nothing is."""
+    if "://" not in value and name != "upstream":
+        return None
+    try:
+        parts = urlsplit(value)
+        fine = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fine = False
+    if fine:
+        return None
+    return Check(
+        name, "fail", f"{shown(name, value)!r} is no http(s) address", f"Set {PREFIX}{name.upper()}."
+    )
+
+
+def _tokens(settings: Settings) -> Iterator[Check]:
+    if not settings.jwt_issuer and not settings.jwt_keys:
+        return
+    if not settings.jwt_issuer or not settings.jwt_keys:
+        missing = "JWT_KEYS" if settings.jwt_issuer else "JWT_ISSUER"
+        yield Check("tokens", "fail", "half of what it takes to check them is set", f"Set {PREFIX}{missing}.")
+    elif not settings.jwt_audience or not settings.jwt_user:
+        yield Check(
+            "tokens", "fail", "they need an audience and a claim for the user", "Unset what is empty."
+        )
+    elif "://" not in settings.jwt_keys and not Path(settings.jwt_keys).expanduser().is_file():
+        yield Check("tokens", "fail", f"there is no file {settings.jwt_keys}", f"Set {PREFIX}JWT_KEYS.")
+    else:
+        yield Check("tokens", "ok", f"of {settings.jwt_issuer} are taken")
+
+
+def _lists(settings: Settings) -> Iterator[Check]:
+    for origin in filter(None, (one.strip() for one in settings.cors.split(","))):
+        parts = urlsplit(origin)
+        if origin == "*" or parts.scheme not in {"http", "https"} or parts.path or not parts.netloc:
+            fix = "Give origins such as https://app.example.com."
+            yield Check("cors", "fail", f"{origin!r} is no origin of a web page", fix)
+    for proxy in filter(None, (one.strip() for one in settings.proxies.split(","))):
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError:
+            state = "warn" if proxy == "*" else "fail"
+            fix = "Give the addresses of your proxies: whoever is believed can pretend to be anybody."
+            yield Check("proxies", state, f"{proxy!r} is no address", fix)
+
+
+def _database(settings: Settings) -> Iterator[Check]:
+    """Whether it answers, and whether the server may listen where it is to. Nothing is made."""
+    try:
+        where, seen = wiring.address(settings), database.look(settings)
+        if seen.problem:
+            fix = "Run `recollect db create`." if seen.missing else "Do what it says, or set another one."
+            yield Check("database", "fail", seen.problem, fix)
+        elif seen.empty:
+            yield Check("database", "ok", f"{where} holds nothing yet; it is made when it is first used")
+        else:
+            with closing(wiring.open_store(settings)) as store:
+                yield Check("database", "ok", f"{where}, schema {seen.schema}")
+                yield _bind(settings, store)
+    except RecollectError as error:
+        yield Check("database", "fail", str(error), "Do what it says, or set another one.")
+
+
+def _bind(settings: Settings, store: Store) -> Check:
+    from recollect.server.identity.binding import check_bind
+
+    try:
+        check_bind(settings, store)
+    except RecollectError as error:
+        return Check("address", "fail", str(error), f"Make a key, or set {PREFIX}HOST to 127.0.0.1.")
+    return Check("address", "ok", f"{settings.host}:{settings.port}")

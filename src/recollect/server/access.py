@@ -1,0 +1,128 @@
+"""Around every request: its id, its line in the log, its measures, its span."""
+
+import logging
+import re
+import secrets
+from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect import tracing
+from recollect.server import problems
+from recollect.server.logs import FIELDS
+
+log = logging.getLogger("recollect.access")
+
+REQUEST_ID = b"x-request-id"
+_GIVEN = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+NOWHERE = "(none)"
+"""The route of what led nowhere: a path that a stranger made up is neither a label nor a line of the log."""
+QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Asked for all the time by machines: logged only when it goes wrong, or for whoever debugs."""
+KEY_CHARACTERS = 80
+
+
+class Access:
+    """The outermost middleware. Whatever goes wrong inside is answered here, so that it is told apart."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = _Exchange(scope, send)
+        measures = scope["app"].state.serving.measures
+        measures.in_flight += 1
+        try:
+            with tracing_of(scope) as span:
+                try:
+                    await self._app(scope, receive, exchange.send)
+                except Exception as error:  # noqa: BLE001 - answered, unless the answer has begun
+                    await exchange.failed(error, receive)
+                exchange.trace(span)
+        finally:
+            measures.in_flight -= 1
+            seconds = perf_counter() - exchange.begun
+            measures.request(exchange.method, exchange.route, exchange.status, seconds)
+            exchange.tell(seconds)
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope, self._send = scope, send
+        self.begun = perf_counter()
+        self.status = 0
+        self.id = request_id(scope)
+        scope.setdefault("state", {})["request_id"] = self.id
+
+    @property
+    def method(self) -> str:
+        return self._scope["method"] if self._scope["method"] in METHODS else "OTHER"
+
+    @property
+    def route(self) -> str:
+        """The template of the path that led to its handler, never the path itself."""
+        return getattr(self._scope.get("route"), "path", NOWHERE)
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), (REQUEST_ID, self.id.encode())]
+        await self._send(message)
+
+    async def failed(self, error: Exception, receive: Receive) -> None:
+        response = problems.of(error)
+        if self.status:  # half an answer is out: whoever reads it must not take it for a whole one
+            raise error
+        await response(self._scope, receive, self.send)
+
+    def tell(self, seconds: float) -> None:
+        quiet = self.route in QUIET and 0 < self.status < 400
+        caller = self._scope["state"].get("caller")
+        given = {
+            "method": self.method,
+            "route": self.route,
+            "status": self.status,
+            "ms": round(seconds * 1000, 1),
+            "key": caller.key[:KEY_CHARACTERS] if caller is not None else "-",
+            "request": self.id,
+        }
+        log.log(logging.DEBUG if quiet else logging.INFO, "request", extra={FIELDS: given})
+
+    def trace(self, span: Any) -> None:
+        if span is not None:
+            span.update_name(f"{self.method} {self.route}")
+            span.set_attribute("http.route", self.route)
+            span.set_attribute("http.response.status_code", self.status)
+
+
+def request_id(scope: Scope) -> str:
+    """The id that came with the request, if it is one, or a new one."""
+    for name, value in scope["headers"]:
+        if name == REQUEST_ID and _GIVEN.fullmatch(value):
+            return value.decode()
+    return secrets.token_hex(16)
+
+
+def tracing_of(scope: Scope) -> AbstractContextManager[Any]:
+    """The span of a request, inside of the caller's own, where OpenTelemetry is at work."""
+    if not tracing.at_work():
+        return nullcontext()
+    from opentelemetry import propagate, trace
+
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    return trace.get_tracer(tracing.NAME).start_as_current_span(
+        scope["method"] if scope["method"] in METHODS else "OTHER",
+        context=propagate.extract(headers),
+        kind=trace.SpanKind.SERVER,
+        attributes={"http.request.method": scope["method"] if scope["method"] in METHODS else "OTHER"},
+        record_exception=False,
+        set_status_on_exception=False,
+    )
