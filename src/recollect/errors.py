@@ -6,6 +6,7 @@ RecollectError
 ├── NotFound             no such thing for this user
 ├── Conflict             the same place already holds something else
 ├── Unauthorized         a server does not let this key in
+├── Repeated             a write that was to be done once was done before
 ├── StoreError           the database
 │   ├── StoreUnavailable     cannot be opened, read or written now
 │   │   └── StoreMissing         a server has no such database yet
@@ -41,6 +42,10 @@ class NotFound(RecollectError, LookupError):
 
 class Conflict(RecollectError):
     """Something else is already stored in that place."""
+
+
+class Repeated(RecollectError):
+    """This write was done already."""
 
 
 class QuotaExceeded(RecollectError):

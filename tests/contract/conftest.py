@@ -24,6 +24,7 @@ pytest.register_assert_rewrite(
             "isolation",
             "learning",
             "mining",
+            "once",
             "ranking",
             "reading",
             "recording",

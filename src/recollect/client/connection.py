@@ -5,7 +5,7 @@ import os
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -35,10 +35,13 @@ class _Request:
     params: Mapping[str, Any]
     headers: Mapping[str, str]
     content: "bytes | Iterable[bytes] | None" = None
+    again: bool = True
+    """Whether it may be sent once more when it may have arrived."""
 
     @property
-    def repeatable(self) -> bool:
-        return self.content is None or isinstance(self.content, bytes)
+    def streams(self) -> bool:
+        """Whether its content is gone once it was sent."""
+        return self.content is not None and not isinstance(self.content, bytes)
 
 
 class _Failed(Passing):
@@ -71,9 +74,11 @@ class Connection:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         reads: bool = False,
+        again: bool = True,
     ) -> Any:
         """What the server answers, as a value of this type: all of the answer, or what is `inside` under a
-        name. What does not merely read carries a key, by which a server does it once."""
+        name. What does not merely read carries a key, by which a server does it once; where a server keeps
+        no keys, it may not be sent `again` once it may have arrived."""
         sent = dict(headers or {})
         if method != "GET" and not reads:
             sent["Idempotency-Key"] = uuid.uuid4().hex
@@ -81,7 +86,8 @@ class Connection:
         if method in ("POST", "PUT", "PATCH"):
             sent["Content-Type"] = "application/json"
             content = as_json({} if body is None else body)
-        answer = self._answer(self._ask(self._request(method, path, params, sent, content)))
+        request = replace(self._request(method, path, params, sent, content), again=again)
+        answer = self._answer(self._ask(request))
         return self._read(answer, returns, inside)
 
     def lines(
@@ -113,7 +119,7 @@ class Connection:
     ) -> Any:
         """Stream something to the server; what it answers in the end. Once it flows it is not begun again."""
         sent = {**headers, "Content-Type": "application/x-ndjson"}
-        response = self._ask(self._request("POST", path, params, sent, parts))
+        response = self._ask(replace(self._request("POST", path, params, sent, parts), again=False))
         return self._read(self._answer(response), returns, None)
 
     def close(self) -> None:
@@ -192,7 +198,7 @@ class Connection:
             ) from None
         except httpx.RequestError as error:
             failed = StoreUnavailable(f"{self.where} broke off: {lost(error)}")
-            raise (_Failed(failed) if asked.repeatable else failed) from None
+            raise (_Failed(failed) if asked.again else failed) from None
         except RuntimeError:  # closed by another thread meanwhile
             raise StoreUnavailable("The client was closed: make another one.") from None
         if response.is_success:
@@ -215,7 +221,7 @@ class Connection:
         passing = status in PASSING_STATUS or (status in PROXY_STATUS and not isinstance(told, dict))
         if status == UNDER_WAY and after is not None:
             passing = True
-        return _Failed(error, after) if passing and asked.repeatable else error
+        return _Failed(error, after) if passing and not asked.streams else error
 
     def _answer(self, response: "httpx.Response") -> Any:
         if response.status_code == 204:

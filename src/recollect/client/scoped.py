@@ -40,7 +40,7 @@ from recollect.record.transfer import Imported
 from recollect.scoped import ScopedMemory
 from recollect.tend.erase import Forgotten, check_one_target
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R")
 
 PAGE = 50
 """How many are listed unless somebody says; a server gives at most `LONGEST_PAGE` at once."""
@@ -89,6 +89,7 @@ class RemoteScopedMemory:
         params: Mapping[str, Any] | None = None,
         body: Any = None,
         reads: bool = False,
+        again: bool = True,
     ) -> Any:
         asked = {**self._params, **(params or {})}
         return self._connection.call(
@@ -100,20 +101,23 @@ class RemoteScopedMemory:
             body=body,
             headers=self._headers,
             reads=reads,
+            again=again,
         )
 
-    def _paged(self, path: str, kind: type[R], params: Given) -> builtins.list[R]:
+    def _paged(
+        self, path: str, kind: type[R], params: Given, *, inside: str | None = None, by: str = "id"
+    ) -> builtins.list[R]:
         """As many as are wanted, however few the server gives at a time."""
         found: list[R] = []
         left = check_whole("limit", params.get("limit", PAGE))
         while left > 0:
             page = {**params, "limit": min(left, LONGEST_PAGE)}
-            got = self._call("GET", path, returns=list[kind], inside=path, params=page)
+            got = self._call("GET", path, returns=list[kind], inside=inside or path, params=page)
             found += got
             left -= len(got)
             if len(got) < page["limit"]:
                 break
-            params = {**params, "after": got[-1].id}
+            params = {**params, "after": getattr(got[-1], by)}
         return found
 
     @property
@@ -246,7 +250,7 @@ class RemoteScopedMemory:
 
     @like(ScopedMemory.palace)
     def palace(self, given: Given) -> builtins.list[Place]:
-        return self._call("GET", "palace", returns=list[Place], inside="places", params=given)
+        return self._paged("palace", Place, given, inside="places", by="number")
 
     @like(ScopedMemory.drawer)
     def drawer(self, given: Given) -> Drawer:
@@ -326,7 +330,7 @@ class RemoteScopedMemory:
 
     @like(ScopedMemory.retention_origins)
     def retention_origins(self, given: Given) -> dict[str, str]:
-        return self._call("GET", "retention", "origins", returns=dict[str, str])
+        return self._call("GET", "retention", "origins", returns=dict[str, str], inside="origins")
 
     @like(ScopedMemory.set_retention)
     def set_retention(self, given: Given) -> Retention:
@@ -370,10 +374,10 @@ class RemoteScopedMemory:
 
     @like(ScopedMemory.audit)
     def audit(self, given: Given) -> builtins.list[AuditEntry]:
-        params = {"conversation": None, **given}  # of what is told, and not the scope's
-        return self._paged("audit", AuditEntry, params)
+        params = {**given, "during": given.pop("conversation", None)}
+        return self._paged("audit", AuditEntry, params, inside="entries")
 
     @like(ScopedMemory.readers)
     def readers(self, given: Given) -> builtins.list[AuditEntry]:
         path = ("records", given.pop("id"), "readers")
-        return self._call("GET", *path, returns=list[AuditEntry], inside="readers", params=given)
+        return self._call("GET", *path, returns=list[AuditEntry], inside="entries", params=given)

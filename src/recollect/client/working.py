@@ -20,6 +20,7 @@ class Call(Protocol):
         inside: str | None = None,
         params: Given | None = None,
         body: Any = None,
+        again: bool = True,
     ) -> Any: ...
 
 
@@ -34,7 +35,7 @@ class RemoteWorkingMemory:
 
     @like(WorkingMemory.add)
     def add(self, given: Given) -> WorkingItem:
-        return self._call("POST", *self._here, "items", returns=WorkingItem, body=given)
+        return self._call("POST", *self._here, "items", returns=WorkingItem, body=given, again=False)
 
     @like(WorkingMemory.items)
     def items(self, given: Given) -> builtins.list[WorkingItem]:

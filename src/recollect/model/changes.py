@@ -155,4 +155,31 @@ class Held:
     holder: str
 
 
-Change = Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Pool | Log | Unname | Within | Held
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Do a write that may be sent several times only once, whoever it comes to; `Repeated` when another one
+    under this key (`token` tells them apart) was done since `since`, before which keys are let go.
+
+    The ids of what the transaction stores of these `kinds` are kept with the key; without kinds, that it was
+    done. A transaction that stores none of them is not the write, but made ready for it."""
+
+    key: str
+    token: str
+    digest: str
+    at: datetime
+    since: datetime
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A write that was done once: what was sent, by a digest, and the kinds and ids of what it stored."""
+
+    digest: str
+    at: datetime
+    made: tuple[tuple[str, str], ...] = ()
+
+
+Change = (
+    Append | Put | Revise | Remove | Expect | ExpectOnly | Renew | Pool | Log | Unname | Within | Held | Once
+)

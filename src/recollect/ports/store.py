@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.changes import Change, Chunk
+from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
@@ -166,6 +166,10 @@ class UserView(Protocol):
 
     def spending(self, since: date | None = None) -> list[Spent]:
         """What models were asked for this user, by day, source and model."""
+        ...
+
+    def answered(self, key: str) -> Answered | None:
+        """What came of the write that was done `Once` under this key."""
         ...
 
     def feed(self, since: int = 0) -> Iterator[FeedEntry]:

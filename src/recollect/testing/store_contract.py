@@ -25,6 +25,7 @@ from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
 from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
+from recollect.testing.store_once import OnceContract
 from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
@@ -57,5 +58,6 @@ class StoreContract(
     TendingContract,
     CountingContract,
     AuditContract,
+    OnceContract,
 ):
     """All of it."""

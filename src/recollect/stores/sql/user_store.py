@@ -25,6 +25,7 @@ from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
+from recollect.stores.sql.once import AnsweredUser
 from recollect.stores.sql.parking import fail
 from recollect.stores.sql.reading import (
     MINABLE,
@@ -68,7 +69,7 @@ _TELL = (
 )
 
 
-class SqlUserStore(TendedUser, AuditedUser):
+class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
     """One user's memory. Implements `ports.store.UserStore`."""
 
     def __init__(self, backend: Backend, user: str) -> None:

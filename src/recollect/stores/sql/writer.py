@@ -17,6 +17,7 @@ from recollect.model.changes import (
     ExpectOnly,
     Held,
     Log,
+    Once,
     Pool,
     Put,
     Remove,
@@ -45,6 +46,7 @@ from recollect.stores.sql.codec import (
 )
 from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
+from recollect.stores.sql.once import note_once
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
@@ -107,6 +109,7 @@ def apply(
     if any(isinstance(change, Remove) and change.kind != AuditEntry.kind for change in changes):
         empty_payloads(rows, seq)
     writer.log([change for change in changes if isinstance(change, Log)])
+    note_once(rows, changes, writer.turns)
     writer.indexer.flush()
     writer.sizes.settle(limits)
     rows.change(
@@ -133,7 +136,7 @@ _Step = Append | Revise | Remove | ExpectOnly | Renew | Pool | Unname | _Run
 def _joined(changes: Sequence[Change]) -> list[_Step]:
     """Neighbours that become one statement, joined."""
     joined: list[_Step] = []
-    steps = [change for change in changes if not isinstance(change, Log | Within | Held)]
+    steps = [change for change in changes if not isinstance(change, Log | Within | Held | Once)]
     for _, neighbours in groupby(steps, lambda c: (type(c), _kind(c))):
         run = _Run([], [])
         for change in neighbours:
