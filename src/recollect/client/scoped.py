@@ -330,7 +330,7 @@ class RemoteScopedMemory:
 
     @like(ScopedMemory.retention_origins)
     def retention_origins(self, given: Given) -> dict[str, str]:
-        return self._call("GET", "retention", "origins", returns=dict[str, str], inside="origins")
+        return self._call("GET", "retention", "origins", returns=dict[str, str])
 
     @like(ScopedMemory.set_retention)
     def set_retention(self, given: Given) -> Retention:
@@ -374,10 +374,10 @@ class RemoteScopedMemory:
 
     @like(ScopedMemory.audit)
     def audit(self, given: Given) -> builtins.list[AuditEntry]:
-        params = {**given, "during": given.pop("conversation", None)}
-        return self._paged("audit", AuditEntry, params, inside="entries")
+        params = {"conversation": None, **given}  # of what is told, and not the scope's
+        return self._paged("audit", AuditEntry, params)
 
     @like(ScopedMemory.readers)
     def readers(self, given: Given) -> builtins.list[AuditEntry]:
         path = ("records", given.pop("id"), "readers")
-        return self._call("GET", *path, returns=list[AuditEntry], inside="entries", params=given)
+        return self._call("GET", *path, returns=list[AuditEntry], inside="readers", params=given)

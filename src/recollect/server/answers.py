@@ -10,8 +10,12 @@ from recollect.wire import to_wire
 
 def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """The value as JSON. Not by way of a response model: what we made ourselves needs no checking."""
-    text = json.dumps(to_wire(value), ensure_ascii=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "surrogatepass"), status, headers, "application/json")
+    wired = to_wire(value)
+    try:
+        text = json.dumps(wired, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # half of a character, which JSON can name and UTF-8 cannot
+        text = json.dumps(wired, separators=(",", ":")).encode()
+    return Response(text, status, headers, "application/json")
 
 
 def page(name: str, items: list[Any], limit: int) -> Response:

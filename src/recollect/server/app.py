@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, closing
 from fastapi import FastAPI
 
 from recollect import Memory, __version__
-from recollect.server import operations, problems
+from recollect.server import http, operations, problems
 from recollect.server.access import Access
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
@@ -37,6 +37,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
 
     app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
     problems.install(app)
+    http.install(app)
     app.include_router(operations.router)
     app.add_middleware(Access)  # the last one added is the outermost
     return app

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -15,12 +15,17 @@ from recollect import errors
 
 log = logging.getLogger("recollect.server")
 
+TOLD = 10
+"""How many of the mistakes in a request are told."""
+NAME_SHOWN = 100
+
 STATUS: dict[type[Exception], int] = {
     errors.TooLarge: 413,
     errors.Invalid: 422,
     errors.NotFound: 404,
     errors.QuotaExceeded: 507,
     errors.Conflict: 409,
+    errors.Repeated: 409,
     errors.StoreError: 503,
     errors.EmbedderError: 503,
     errors.ModelError: 502,
@@ -55,9 +60,14 @@ def of(error: Exception) -> Response:
     for kind, status in STATUS.items():
         if isinstance(error, kind):
             retry = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-            return problem(status, str(error), retry)
+            return problem(status, str(error), retry, error=type(error).__name__)
     log.error("A request failed: %s", type(error).__name__, exc_info=error)
     return problem(500, "Something went wrong here that should not. The server's log says what.")
+
+
+def _place(where: Sequence[Any]) -> str:
+    """Where in a request; of names that somebody made up, the beginning."""
+    return ".".join(str(part)[:NAME_SHOWN] for part in where)
 
 
 def install(app: FastAPI) -> None:
@@ -72,9 +82,11 @@ def install(app: FastAPI) -> None:
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        places = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()[:20]]
-        detail = "; ".join(f"{place}: {message}" for place, message in places)
-        return problem(422, f"The request cannot be taken: {detail}. See /docs for what can.")
+        found = error.errors()
+        said = [f"{_place(one['loc'])}: {one['msg']}" for one in found[:TOLD]]
+        more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
+        detail = f"The request cannot be taken: {'; '.join(said)}{more}. See /docs for what can."
+        return problem(422, detail, error=errors.Invalid.__name__)
 
     for kind in (errors.RecollectError, Refused):
         app.add_exception_handler(kind, own)

@@ -5,29 +5,43 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 
 from recollect import GLOBAL, NotFound, ScopedMemory
-from recollect.limits import TEXT_LIMIT
+from recollect.model.scope import NAME_LIMIT
 from recollect.server.identity.caller import Caller
 from recollect.server.serving import serving
 
-Name = Annotated[str | None, Query(max_length=TEXT_LIMIT)]
+Channel = Annotated[str, Query(max_length=NAME_LIMIT, description="The channel that is written to and read.")]
+Agent = Annotated[str | None, Query(max_length=NAME_LIMIT, description="The agent that is at work.")]
+Conversation = Annotated[
+    str | None, Query(max_length=NAME_LIMIT, description="The conversation that is going on.")
+]
 
 
-def caller(request: Request) -> Caller:
+async def caller(request: Request) -> Caller:
     """Who is calling, as the gate has established before the request came here."""
-    return request.state.caller
+    known = getattr(request.state, "caller", None)
+    return serving(request).gate.caller(request) if known is None else known
 
 
-def scope(
-    request: Request,
-    caller: Annotated[Caller, Depends(caller)],
-    channel: Annotated[str, Query(description="The channel that is written to and read.")] = GLOBAL,
-    agent: Annotated[str | None, Query(description="The agent that is at work.")] = None,
-    conversation: Annotated[str | None, Query(description="The conversation that is going on.")] = None,
-) -> ScopedMemory:
-    """The caller's memory, seen from a channel, an agent and a conversation."""
+Called = Annotated[Caller, Depends(caller)]
+
+
+def own(caller: Caller) -> str:
+    """Whose memory the caller works on."""
     if caller.user is None:
         raise NotFound("An admin key opens nobody's memory: use a user's key, or a service's.")
-    return serving(request).memory.scope(caller.user, channel, agent, conversation)
+    return caller.user
+
+
+# Not in threads, as FastAPI would run plain functions: a scope is made in microseconds.
+async def scope(
+    request: Request,
+    caller: Called,
+    channel: Channel = GLOBAL,
+    agent: Agent = None,
+    conversation: Conversation = None,
+) -> ScopedMemory:
+    """The caller's memory, seen from a channel, an agent and a conversation."""
+    return serving(request).memory.scope(own(caller), channel, agent, conversation)
 
 
 Scoped = Annotated[ScopedMemory, Depends(scope)]

@@ -1,1 +1,35 @@
-"""The REST routes, a module for each kind of thing."""
+"""REST: one module for each kind of thing, each with its routes."""
+
+from fastapi import APIRouter, FastAPI
+
+from recollect.server.http import (
+    admin,
+    conversations,
+    goals,
+    kagent,
+    knowledge,
+    lists,
+    memories,
+    person,
+    semantic_router,
+    transfer,
+    turns,
+    working,
+)
+from recollect.server.http.parts import Parts
+from recollect.server.http.writing import UnderWay
+
+
+def routers() -> list[APIRouter]:
+    """Every route; those that are called all the time come first, and longer paths before those they begin
+    with."""
+    modules = (turns, working, conversations, person, memories, goals, knowledge, lists)
+    return [module.router for module in (*modules, transfer, admin, kagent, semantic_router)]
+
+
+def install(app: FastAPI) -> None:
+    """Serve them."""
+    app.state.under_way = UnderWay()
+    for router in routers():
+        app.include_router(router)
+    app.add_middleware(Parts)

@@ -1,0 +1,127 @@
+"""What was said, and what is asked of it: the two that are called all the time."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from recollect import Recollection, TooLarge, Turn
+from recollect.server.answers import answer
+from recollect.server.http.shapes import (
+    MANY,
+    REFUSED,
+    Body,
+    Flag,
+    Name,
+    Number,
+    Text,
+    Texts,
+    Time,
+    Vector,
+    Whole,
+    gives,
+    made,
+)
+from recollect.server.http.writing import Writes, every
+from recollect.server.scope import Scoped
+from recollect.server.serving import serving
+
+router = APIRouter(prefix="/api/v1", tags=["asking and telling"], responses=REFUSED)
+
+
+class Said(Body):
+    """Something said. With `index`, recording it twice changes nothing."""
+
+    role: Literal["user", "assistant", "system", "tool", "note"]
+    content: str
+    conversation: Name | None = None
+    index: Whole | None = None
+    at: Time | None = None
+    zone: Name | None = None
+    model: Text | None = None
+    tokens: Whole | None = None
+    title: Text | None = None
+    metadata: dict[str, Any] | None = None
+    vector: Vector | None = None
+
+
+class Told(Body):
+    """Turns of a conversation, in order; those that name none go into this one, or into a new one."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=MANY)]
+    conversation: Name | None = None
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "conversation": "monday",
+                    "messages": [
+                        {"role": "user", "content": "I moved to Porto last week."},
+                        {"role": "assistant", "content": "How do you like it?"},
+                    ],
+                }
+            ]
+        }
+    )
+
+
+@router.post("/turns", operation_id="record", summary="Record", **gives(made(turns=list[Turn]), status=201))
+async def record(request: Request, body: Told, write: Writes) -> Response:
+    """Store turns, word for word, all or none; they are on disk when this answers."""
+    if len(body.messages) > (most := serving(request).settings.batch_limit):
+        raise TooLarge(f"These are {len(body.messages)} turns; send at most {most} at a time.")
+    messages = [_plain(message) for message in body.messages]
+    return await write.do(
+        lambda memory: memory.record_many(messages, conversation=body.conversation),
+        every,
+        (Turn.kind,),
+        status=201,
+        shown=lambda turns: {"turns": turns},
+    )
+
+
+def _plain(said: Said) -> dict[str, Any]:
+    return {name: value for name, value in said.given().items() if value is not None}
+
+
+class Question(Body):
+    """A question. What is left out is as the settings say."""
+
+    query: str
+    top_k: Annotated[Whole, Field(ge=1, le=1000)] | None = None
+    kinds: Texts | None = None
+    threshold: Number | None = None
+    agent: Name | None = None
+    conversation: Name | None = None
+    exclude_conversation: Name | None = None
+    roles: Texts | None = None
+    since: Time | None = None
+    until: Time | None = None
+    as_of: Time | None = None
+    known_at: Time | None = None
+    min_confidence: Number = 0.0
+    context_tokens: Annotated[Whole, Field(ge=0)] | None = None
+    history: Annotated[list[str | dict[str, Any]], Field(max_length=MANY)] | None = None
+    techniques: dict[str, Flag] | None = None
+    include: Texts | None = None
+    explain: Flag = False
+    vector: Vector | None = None
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"query": "Where do I live?", "top_k": 3},
+                {"query": "What about the budget?", "exclude_conversation": "monday", "include": ["goals"]},
+            ]
+        }
+    )
+
+
+@router.post("/recall", operation_id="recall", summary="Recall", **gives(Recollection))
+async def recall(request: Request, body: Question, memory: Scoped) -> Response:
+    """The memories that bear on a question, best first, and one block of them to give to a model."""
+    asked = {**body.given(), "include": body.include or ()}
+    return answer(await serving(request).run(lambda: memory.recall(**asked)))
