@@ -15,6 +15,7 @@ from tests.interface.parity import SCENARIOS, Scenario
 from tests.interface.serving import serve
 
 MADE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16,}\b")
+TIMING = re.compile(r'"ms": [0-9.e-]+')
 TIMED = ("ms", "latency_ms", "average_ms")
 """What no two runs have alike."""
 
@@ -23,6 +24,7 @@ def steady(value: Any, names: dict[str, str]) -> Any:
     """The value with its types, made-up names (ids, digests) numbered as they come."""
     if isinstance(value, str):
         kind = type(value).__name__
+        value = TIMING.sub('"ms": 0', value)  # in the payload of an audit entry
         return kind, MADE.sub(lambda found: names.setdefault(found[0], f"#{len(names)}"), value)
     if is_dataclass(value) or hasattr(value, "_fields"):
         known = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
