@@ -199,6 +199,7 @@ def test_patience_ends_and_the_error_is_the_servers(
         (problem(403), Unauthorized, "So it is."),
         (problem(500, error="SystemExit"), RecollectError, "So it is."),
         (problem(500, error="__loader__"), RecollectError, "So it is."),
+        (problem(404, "There is no such user here for this key."), NotFound, "no such user"),
         (problem(404, "Not Found"), SettingsError, "knows no GET /api/v1/records/x: .* release, 0"),
         (Answer(404, b"<html>"), SettingsError, "not as Recollect does: check the address"),
         (Answer(401, b"<html>"), Unauthorized, "check the key"),
@@ -295,3 +296,24 @@ def test_many_turns_go_in_batches_into_one_new_conversation(
     assert said == [200, 201]
     bodies = [json.loads(seen.body) for seen in server.seen]
     assert [(len(body["messages"]), body["conversation"]) for body in bodies] == [(200, None), (1, "new")]
+
+
+def test_a_user_of_any_name(server: Scripted) -> None:
+    with Client(server.url) as client:
+        server.script.append(Answer(200, {"counts": {}}))
+        client.scope("Дерек 🍵").counts()
+        assert server.seen[0].headers["x-recollect-user"].encode("latin-1").decode() == "Дерек 🍵"
+        with pytest.raises(Invalid, match="space"):
+            client.scope(" derek")
+
+
+def test_whose_key_it_is_is_asked_once(server: Scripted) -> None:
+    with Client(server.url) as client:
+        mine = client.scope(channel="work")
+        server.script += [Answer(200, {"user": "derek", "role": "user"})] * 2
+        assert (mine.scope.user, mine.scope.channel, mine.scope.user) == ("derek", "work", "derek")
+        assert client.whoami() == ("user", "derek")
+        assert [seen.path for seen in server.seen] == ["/api/v1/whoami?channel=work", "/api/v1/whoami"]
+        server.script.append(Answer(200, {"role": "admin", "user": None}))
+        with pytest.raises(Invalid, match=r"scope\(user="):
+            _ = client.scope().scope

@@ -182,8 +182,9 @@ class Connection:
         import httpx
 
         try:
+            headers = [(name.encode(), value.encode()) for name, value in asked.headers.items()]
             request = client.build_request(
-                asked.method, asked.url, params=asked.params, headers=asked.headers, content=asked.content
+                asked.method, asked.url, params=asked.params, headers=headers, content=asked.content
             )
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Invalid(f"{type(error).__name__}: this cannot be sent to {self.where}.") from None

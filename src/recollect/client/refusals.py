@@ -1,6 +1,7 @@
 """What a server's refusals mean: the errors that a memory in this process raises, each with what to do."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, cast
 
 from recollect import errors
@@ -10,7 +11,7 @@ BY_STATUS: dict[int, type[RecollectError]] = {
     400: errors.Invalid,
     401: errors.Unauthorized,
     403: errors.Unauthorized,
-    405: errors.SettingsError,
+    404: errors.NotFound,
     409: errors.Conflict,
     413: errors.TooLarge,
     415: errors.Invalid,
@@ -38,7 +39,7 @@ def error_of(where: str, route: str, status: int, told: Any, location: str | Non
     kind = getattr(errors, str(problem.get("error")), None)
     if isinstance(kind, type) and issubclass(kind, RecollectError):
         return kind(detail)
-    if status == 404:  # of the route, not of what was asked for
+    if detail in (HTTPStatus(404).phrase, HTTPStatus(405).phrase):  # of the route, not what was asked for
         return SettingsError(f"{where} knows no {route}: {_other_release()}")
     return BY_STATUS.get(status, RecollectError)(detail)
 

@@ -3,7 +3,6 @@
 import builtins
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from recollect.client.connection import Connection, as_json
 from recollect.client.likeness import Given, like
@@ -64,6 +63,8 @@ class RemoteScopedMemory:
         self._connection = connection
         self._user = user
         self._scope = Scope(SOMEBODY if user is None else user, channel, agent, conversation)
+        if user is not None and user != user.strip():
+            raise Invalid("A user's name that begins or ends with a space cannot be sent to a server.")
 
     @property
     def scope(self) -> Scope:
@@ -128,7 +129,7 @@ class RemoteScopedMemory:
 
     @property
     def _headers(self) -> dict[str, str]:
-        return {} if self._user is None else {"X-Recollect-User": quote(self._user, safe="")}
+        return {} if self._user is None else {"X-Recollect-User": self._user}
 
     # What was said
 
