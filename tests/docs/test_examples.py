@@ -32,7 +32,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def run(page: Path) -> None:
         if not asks_a_server(page):
-            return run_page(page, environment)
+            run_page(page, environment)
+            return
         with Memory.open(tmp_path / "served.db") as memory, serve(memory) as server:
             run_page(page, environment, server)
 

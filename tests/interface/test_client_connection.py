@@ -307,6 +307,15 @@ def test_a_user_of_any_name(server: Scripted) -> None:
             client.scope(" derek")
 
 
+def test_what_is_asked_is_not_in_the_log(
+    server: Scripted, derek: RemoteScopedMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    server.script.append(Answer(200, {"procedures": []}))
+    derek.procedures("How do I hide the money?")
+    assert "money" not in caplog.text
+
+
 def test_whose_key_it_is_is_asked_once(server: Scripted) -> None:
     with Client(server.url) as client:
         mine = client.scope(channel="work")

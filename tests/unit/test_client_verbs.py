@@ -53,6 +53,7 @@ def test_the_client_has_scopes_as_a_memory_has() -> None:
         assert ours.parameters[name] == theirs.parameters[name]
     assert inspect.signature(AsyncClient.scope).parameters == ours.parameters
     assert verbs(AsyncClient) == verbs(Client)
+    assert inspect.signature(AsyncClient) == inspect.signature(Client)
 
 
 def test_arguments_are_checked_as_everywhere() -> None:

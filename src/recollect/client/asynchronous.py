@@ -1,9 +1,10 @@
 """The client for asyncio, derived as `AsyncMemory` is."""
 
-from typing import Any
+import time
+from collections.abc import Callable
 
 from recollect.asynchronous import AsyncScopedMemory, Opened, awaited
-from recollect.client import Client
+from recollect.client import ADDRESS, ATTEMPTS, TIMEOUT, Client
 from recollect.model.scope import GLOBAL
 
 
@@ -12,8 +13,16 @@ class AsyncClient(Opened):
 
     _inner: Client
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(Client(*args, **kwargs))
+    def __init__(
+        self,
+        url: str = ADDRESS,
+        key: str | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        attempts: int = ATTEMPTS,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        super().__init__(Client(url, key, timeout=timeout, attempts=attempts, sleep=sleep))
 
     def scope(
         self,

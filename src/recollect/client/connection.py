@@ -1,6 +1,7 @@
 """The way to a server: requests that are sent again when that may help, and answers as values or errors."""
 
 import json
+import logging
 import os
 import threading
 import uuid
@@ -156,6 +157,7 @@ class Connection:
                         "The client needs httpx. Run `pip install 'recollect[client]'`."
                     ) from None
                 headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+                logging.getLogger("httpx").addFilter(_untold)
                 self._client = httpx.Client(headers=headers, timeout=self._patience.timeout)
             return self._client
 
@@ -237,6 +239,11 @@ class Connection:
             return from_wire(returns, answer if inside is None else answer[inside]) if returns else None
         except (Invalid, LookupError, TypeError):
             raise unreadable(self.where) from None
+
+
+def _untold(record: logging.LogRecord) -> bool:
+    """Keeps our requests out of httpx's log, which tells addresses whole: names and questions are in them."""
+    return not any(PREFIX in str(arg) for arg in record.args or ())
 
 
 def as_json(value: Any) -> bytes:
