@@ -1,6 +1,7 @@
 """What can be done with a memory, as functions of one: told what came of it, library and server compare."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -203,7 +204,8 @@ def mining(place: Place) -> Any:
     yield mine.palace(), mine.palace(1), mine.palace("W-001", 1), mine.palace("W-001/R-01", closet=1)
     yield mine.palace(limit=1, after=1)
     (drawer, *_) = mine.palace("W-001/R-01", closet=1)
-    yield drawer, mine.drawer(drawer.place)
+    inside = mine.drawer(drawer.place)
+    yield drawer, replace(inside, derived=()), sorted(type(one).__name__ for one in inside.derived)
     yield mine.merge("Acme", into="Anna"), mine.split("Anna", alias="Acme")
     yield mine.unmine("c"), mine.counts()
     yield raised(NotFound, lambda: mine.timeline("Nobody"))
