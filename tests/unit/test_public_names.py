@@ -33,6 +33,7 @@ PUBLIC = [
     "Record",
     "Reflection",
     "Relation",
+    "Repeated",
     "Summary",
     "ToolInvocation",
     "Turn",

@@ -1,14 +1,13 @@
 """Conversations: what was said in one, what came of it, what was mined from it."""
 
 from fastapi import APIRouter
-from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import Conversation, Forgotten, Mined, Summary, Turn
 from recollect.server.answers import answer
 from recollect.server.http.parts import Named
-from recollect.server.http.shapes import REFUSED, Body, DryRun, Flag, Name, gives, made
+from recollect.server.http.shapes import REFUSED, Body, DryRun, Flag, Name, gives, like, made
 from recollect.server.http.writing import FORGETS, Writes, first, forgotten
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
@@ -23,11 +22,7 @@ class NewSummary(Body):
     summary: str
     result: str
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"query": "Book a table", "summary": "Called two places", "result": "Table at 8"}]
-        }
-    )
+    model_config = like({"query": "Book a table", "summary": "Called two places", "result": "Table at 8"})
 
 
 class Ending(Body):
@@ -36,9 +31,7 @@ class Ending(Body):
     outcome: str | None = None
     success: Flag | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"outcome": "Booked for Friday", "success": True}]}
-    )
+    model_config = like({"outcome": "Booked for Friday", "success": True})
 
 
 class Mining(Body):
@@ -77,7 +70,7 @@ async def summaries(request: Request, id: Named, memory: Scoped) -> Response:
 )
 async def record_summary(id: Named, body: NewSummary, write: Writes) -> Response:
     """Store what one invocation in the conversation was asked, did and reached."""
-    return await write.inside(id).do(
+    return await write.seen(conversation=id).do(
         lambda memory: memory.record_summary(body.query, body.summary, body.result),
         first,
         (Summary.kind,),

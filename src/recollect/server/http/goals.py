@@ -1,16 +1,15 @@
 """Goals: what the user or an agent is after."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import Goal, GoalState
 from recollect.server.answers import answer
 from recollect.server.http.parts import Id
-from recollect.server.http.shapes import REFUSED, Body, Text, Texts, Time, Whole, gives, made
+from recollect.server.http.shapes import REFUSED, Body, Text, Texts, Time, Whole, gives, like, made
 from recollect.server.http.writing import Writes
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
@@ -29,9 +28,7 @@ class NewGoal(Body):
     parent: Text | None = None
     blocked_by: Texts | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"description": "Move to Porto", "priority": 2}]}
-    )
+    model_config = like({"description": "Move to Porto", "priority": 2})
 
 
 class ChangedGoal(Body):
@@ -43,14 +40,14 @@ class ChangedGoal(Body):
     parent: Text | None = None
     blocked_by: Texts | None = None
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"priority": 3, "deadline": None}]})
+    model_config = like({"priority": 3, "deadline": None})
 
 
 class Completion(Body):
     status: Status = "completed"
     result: str | None = None
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"result": "Signed the lease"}]})
+    model_config = like({"result": "Signed the lease"})
 
 
 @router.get("", operation_id="goals", summary="List goals", **gives(made(goals=list[Goal])))
@@ -65,7 +62,7 @@ async def goals(
 @router.post("", operation_id="add_goal", summary="Add a goal", **gives(Goal, status=201))
 async def add_goal(body: NewGoal, write: Writes) -> Response:
     """A new goal, active unless something blocks it."""
-    given = {**body.given(), "blocked_by": body.blocked_by or ()}
+    given: dict[str, Any] = {**body.given(), "blocked_by": body.blocked_by or ()}
     return await write.do(
         lambda memory: memory.add_goal(**given),
         lambda memory, made: memory.goal(made[-1][1]).goal,

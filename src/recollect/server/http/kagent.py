@@ -1,10 +1,11 @@
 """The memory routes of kagent: its agents keep their memories here by changing one address."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,9 +14,9 @@ from recollect.model.records import MEMORY_KINDS, MemoryRecord
 from recollect.model.scope import NAME_LIMIT
 from recollect.record.retention import TTL
 from recollect.server.answers import answer
-from recollect.server.http.shapes import REFUSED, Body, Number, Vector, Whole, gives, made
-from recollect.server.http.writing import FORGETS, Writes, every, forgotten
-from recollect.server.scope import Called, own
+from recollect.server.http.shapes import REFUSED, Body, Number, Vector, Whole, gives, like, made
+from recollect.server.http.writing import FORGETS, Writes, every, forgotten, seen
+from recollect.server.scope import Called, Scoped, own
 from recollect.server.serving import Serving, serving
 
 router = APIRouter(prefix="/api/memories", tags=["kagent"], responses=REFUSED)
@@ -23,7 +24,6 @@ router = APIRouter(prefix="/api/memories", tags=["kagent"], responses=REFUSED)
 BATCH = 50
 FOUND = 5
 MIN_SCORE = 0.3
-TTL_DAYS = 15
 LONGEST_TTL = 36_500
 LISTED = 10_000
 PAGE = 500
@@ -44,13 +44,13 @@ class Session(Body):
     metadata: dict[str, Any] | None = None
     ttl_days: Annotated[Whole, Field(le=LONGEST_TTL)] | None = None
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = like(_EXAMPLE)
 
 
 class Sessions(Body):
     items: Annotated[list[Session], Field(min_length=1, max_length=BATCH)]
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE]}]})
+    model_config = like({"items": [_EXAMPLE]})
 
 
 class Search(Body):
@@ -63,9 +63,7 @@ class Search(Body):
     limit: Annotated[Whole, Field(le=1000)] = FOUND
     min_score: Number = MIN_SCORE
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"agent_name": "scout", "query": "Where does the cluster run?"}]}
-    )
+    model_config = like({"agent_name": "scout", "query": "Where does the cluster run?"})
 
 
 class Found(BaseModel):
@@ -94,8 +92,8 @@ def _check_user(caller: Called, *named: str | None) -> None:
         raise NotFound("There is no such user for this key: leave user_id out, or send the key's own.")
 
 
-def _item(server: Serving, given: Session) -> dict[str, Any]:
-    days = given.ttl_days if given.ttl_days is not None and given.ttl_days > 0 else TTL_DAYS
+def _item(server: Serving, memory: ScopedMemory, given: Session) -> dict[str, Any]:
+    days = given.ttl_days if given.ttl_days and given.ttl_days > 0 else memory.retention().ttl_days
     end = server.memory.clock.now() + timedelta(days=days)
     return {
         "content": given.content,
@@ -110,9 +108,9 @@ def _item(server: Serving, given: Session) -> dict[str, Any]:
 async def add(request: Request, caller: Called, body: Session, write: Writes) -> Response:
     """Save a memory of an agent, for 15 days unless it says otherwise."""
     _check_user(caller, body.user_id)
-    item = _item(serving(request), body)
-    return await write.by(body.agent_name).do(
-        lambda memory: memory.remember_many([item]),
+    server = serving(request)
+    return await write.seen(agent=body.agent_name).do(
+        lambda memory: memory.remember_many([_item(server, memory, body)]),
         every,
         MEMORY_KINDS,
         status=201,
@@ -132,9 +130,9 @@ async def add_batch(request: Request, caller: Called, body: Sessions, write: Wri
     agents = {item.agent_name for item in body.items}
     if len(agents) > 1:
         raise Invalid("The memories of one request are one agent's: send those of another separately.")
-    items = [_item(serving(request), item) for item in body.items]
-    return await write.by(agents.pop()).do(
-        lambda memory: memory.remember_many(items),
+    server = serving(request)
+    return await write.seen(agent=agents.pop()).do(
+        lambda memory: memory.remember_many([_item(server, memory, item) for item in body.items]),
         every,
         MEMORY_KINDS,
         status=201,
@@ -143,13 +141,13 @@ async def add_batch(request: Request, caller: Called, body: Sessions, write: Wri
 
 
 @router.post("/search", operation_id="kagent_search", summary="Search", **gives(list[Found], "Best first"))
-async def search(request: Request, caller: Called, body: Search, write: Writes) -> Response:
+async def search(request: Request, caller: Called, body: Search, memory: Scoped) -> Response:
     """An agent's memories that are like a text, or near a vector."""
     _check_user(caller, body.user_id)
     if not body.query and body.vector is None:
         raise Invalid("Nothing to search for: give a query, or the vector of one.")
-    memory = write.by(body.agent_name).memory
-    return answer(await serving(request).run(lambda: _found(memory, body)))
+    own_agent = seen(serving(request), memory, agent=body.agent_name)
+    return answer(await serving(request).run(lambda: _found(own_agent, body)))
 
 
 def _found(memory: ScopedMemory, asked: Search) -> list[dict[str, Any]]:
@@ -167,26 +165,29 @@ def _found(memory: ScopedMemory, asked: Search) -> list[dict[str, Any]]:
             "id": hit.id,
             "content": hit.content,
             "score": hit.score,
-            "metadata": _own(memory.get(hit.id).metadata),
+            "metadata": _metadata(memory, hit.id),
             "created_at": hit.at.isoformat(),
         }
         for hit in recalled.hits
     ]
 
 
-def _own(metadata: Any) -> dict[str, Any]:
-    return {name: value for name, value in metadata.items() if name != TTL}
+def _metadata(memory: ScopedMemory, id: str) -> dict[str, Any]:
+    """What came with a memory; nothing, should it have been forgotten just now."""
+    with suppress(NotFound):
+        return {name: value for name, value in memory.get(id).metadata.items() if name != TTL}
+    return {}
 
 
 @router.get(
     "", operation_id="kagent_list", summary="List memories", **gives(list[Kept], "The most used first")
 )
 async def kept(
-    request: Request, caller: Called, agent_name: AgentQuery, write: Writes, user_id: User = None
+    request: Request, caller: Called, agent_name: AgentQuery, memory: Scoped, user_id: User = None
 ) -> Response:
     """An agent's memories, those that are asked for most often first."""
     _check_user(caller, user_id)
-    memory, server = write.by(agent_name).memory, serving(request)
+    server = serving(request)
     return answer(await server.run(lambda: _kept(server, memory, agent_name)))
 
 

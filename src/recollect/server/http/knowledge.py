@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,6 +21,7 @@ from recollect.server.http.shapes import (
     Since,
     Text,
     gives,
+    like,
     made,
 )
 from recollect.server.http.writing import Writes, first
@@ -50,23 +50,21 @@ class Invocation(Body):
     error: str | None = None
     turn: Text | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"tool": "weather", "input": {"city": "Porto"}, "output": "18 °C"}]}
-    )
+    model_config = like({"tool": "weather", "input": {"city": "Porto"}, "output": "18 °C"})
 
 
 class Merge(Body):
     entity: Text
     into: Text
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"entity": "Bob", "into": "Robert"}]})
+    model_config = like({"entity": "Bob", "into": "Robert"})
 
 
 class Split(Body):
     entity: Text
     alias: Text
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"entity": "Robert", "alias": "Bob"}]})
+    model_config = like({"entity": "Robert", "alias": "Bob"})
 
 
 @router.post(
@@ -77,7 +75,7 @@ class Split(Body):
 )
 async def record_tool(body: Invocation, write: Writes) -> Response:
     """Store one call of a tool and what came of it."""
-    fields = {"input": None, **body.given()}
+    fields: dict[str, Any] = {"input": None, **body.given()}
     return await write.do(
         lambda memory: memory.record_tool(**fields), first, (ToolInvocation.kind,), status=201
     )

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,6 +32,7 @@ from recollect.server.http.shapes import (
     Time,
     Whole,
     gives,
+    like,
     made,
 )
 from recollect.server.http.writing import FORGETS, Writes, every, first, forgotten
@@ -89,11 +90,7 @@ class Items(Body):
 
     items: Annotated[list[str | Item], Field(min_length=1, max_length=MANY)]
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"items": [{"content": "Prefers green tea", "about": ["Derek"]}, "Lives in Porto"]}]
-        }
-    )
+    model_config = like({"items": [{"content": "Prefers green tea", "about": ["Derek"]}, "Lives in Porto"]})
 
 
 class Correction(Body):
@@ -107,7 +104,7 @@ class Marked(Body):
     pinned: Flag | None = None
     promoted: Flag | None = None
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"pinned": True}]})
+    model_config = like({"pinned": True})
 
 
 @router.post(

@@ -24,6 +24,7 @@ from recollect.server.http.shapes import (
     Since,
     Texts,
     gives,
+    like,
     listed,
     made,
 )
@@ -43,9 +44,7 @@ class ChangedProfile(Body):
     expertise: Texts | None = None
     style: dict[str, Any] | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"preferences": {"tea": "green"}, "expertise": ["Python"]}]}
-    )
+    model_config = like({"preferences": {"tea": "green"}, "expertise": ["Python"]})
 
 
 class Values(Body):

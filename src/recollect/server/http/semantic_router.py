@@ -3,16 +3,16 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recollect import GLOBAL, Forgotten, NotFound, Record, ScopedMemory
+from recollect import GLOBAL, Forgotten, Invalid, NotFound, Record, ScopedMemory
 from recollect.model.records import MEMORY_KINDS, MemoryRecord
 from recollect.model.scope import NAME_LIMIT
 from recollect.server.answers import answer
 from recollect.server.http.parts import Id
-from recollect.server.http.shapes import PAGE, REFUSED, After, Body, Limit, gives, made
+from recollect.server.http.shapes import PAGE, REFUSED, After, Body, Limit, gives, like, made
 from recollect.server.http.writing import FORGETS, Writes, every, forgotten
 from recollect.server.scope import Called, Scoped, own
 from recollect.server.serving import serving
@@ -46,7 +46,7 @@ class Shown(BaseModel):
 class Changed(Body):
     content: str
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"content": "Budget for Hawaii is $12,000"}]})
+    model_config = like({"content": "Budget for Hawaii is $12,000"})
 
 
 def _check_user(caller: Called, named: str | None) -> None:
@@ -150,5 +150,5 @@ async def delete_scope(
     if project_id is not None:
         return await write.do(lambda memory: memory.forget(channel=project_id), forgotten, FORGETS)
     if user_id is None:
-        raise NotFound("Say what is to be erased: project_id, or user_id for everything.")
+        raise Invalid("Say what is to be erased: project_id, or user_id for everything.")
     return await write.do(lambda memory: memory.forget(everything=True))

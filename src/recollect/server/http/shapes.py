@@ -38,6 +38,11 @@ class Body(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
+def like(*examples: Any) -> ConfigDict:
+    """The configuration of a body of which these are examples."""
+    return ConfigDict(json_schema_extra={"examples": [*examples]})
+
+
 PROBLEM: dict[str, Any] = {
     "title": "Problem",
     "type": "object",
@@ -72,7 +77,8 @@ def gives(shape: Any, what: str = "", status: int = 200) -> dict[str, Any]:
 def made(**fields: Any) -> Any:
     """The shape of an object with these fields."""
     name = "".join(part.title() for part in "_".join((*fields, "answer")).split("_"))
-    return create_model(name, **{field: (kind, ...) for field, kind in fields.items()})
+    shaped: dict[str, Any] = {field: (kind, ...) for field, kind in fields.items()}
+    return create_model(name, **shaped)
 
 
 def listed(plural: str, kind: Any) -> Any:

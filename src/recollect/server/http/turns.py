@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,6 +22,7 @@ from recollect.server.http.shapes import (
     Vector,
     Whole,
     gives,
+    like,
     made,
 )
 from recollect.server.http.writing import Writes, every
@@ -53,17 +54,13 @@ class Told(Body):
     messages: Annotated[list[Said], Field(min_length=1, max_length=MANY)]
     conversation: Name | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "conversation": "monday",
-                    "messages": [
-                        {"role": "user", "content": "I moved to Porto last week."},
-                        {"role": "assistant", "content": "How do you like it?"},
-                    ],
-                }
-            ]
+    model_config = like(
+        {
+            "conversation": "monday",
+            "messages": [
+                {"role": "user", "content": "I moved to Porto last week."},
+                {"role": "assistant", "content": "How do you like it?"},
+            ],
         }
     )
 
@@ -110,18 +107,14 @@ class Question(Body):
     explain: Flag = False
     vector: Vector | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"query": "Where do I live?", "top_k": 3},
-                {"query": "What about the budget?", "exclude_conversation": "monday", "include": ["goals"]},
-            ]
-        }
+    model_config = like(
+        {"query": "Where do I live?", "top_k": 3},
+        {"query": "What about the budget?", "exclude_conversation": "monday", "include": ["goals"]},
     )
 
 
 @router.post("/recall", operation_id="recall", summary="Recall", **gives(Recollection))
 async def recall(request: Request, body: Question, memory: Scoped) -> Response:
     """The memories that bear on a question, best first, and one block of them to give to a model."""
-    asked = {**body.given(), "include": body.include or ()}
+    asked: dict[str, Any] = {**body.given(), "include": body.include or ()}
     return answer(await serving(request).run(lambda: memory.recall(**asked)))

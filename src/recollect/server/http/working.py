@@ -4,14 +4,13 @@ that is sent again is done again."""
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recollect import GLOBAL, NotFound, WorkingItem, WorkingMemory
+from recollect import GLOBAL, Invalid, NotFound, WorkingItem, WorkingMemory
 from recollect.server.answers import answer
 from recollect.server.http.parts import Id, Named
-from recollect.server.http.shapes import REFUSED, Body, Text, Time, Whole, gives, made
+from recollect.server.http.shapes import REFUSED, Body, Text, Time, Whole, gives, like, made
 from recollect.server.scope import Agent, Called, Channel, own
 from recollect.server.serving import serving
 
@@ -39,13 +38,7 @@ class NewItem(Body):
     context_window: Whole | None = None
     metadata: dict[str, Any] | None = None
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"type": "observation", "content": "18 °C and sunny", "metadata": {"tool": "weather"}}
-            ]
-        }
-    )
+    model_config = like({"type": "observation", "content": "18 °C, sunny", "metadata": {"tool": "weather"}})
 
 
 class NewValue(Body):
@@ -53,13 +46,13 @@ class NewValue(Body):
 
     value: Any
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"value": {"city": "Porto"}}]})
+    model_config = like({"value": {"city": "Porto"}})
 
 
 class WorkingGoal(Body):
     goal: Text | None
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"goal": "Book a table for two"}]})
+    model_config = like({"goal": "Book a table for two"})
 
 
 class Window(Body):
@@ -89,9 +82,9 @@ async def working(request: Request, desk: Desk) -> Response:
 async def add(request: Request, body: NewItem, desk: Desk) -> Response:
     """Keep what was said, thought, done, observed or decided. Of too much, the older items are compressed."""
     given = body.given()
-    metadata = given.pop("metadata", None) or {}
-    if odd := metadata.keys() & {"type", "content", "at", "tokens", "context_window", "self"}:
-        metadata = {name: value for name, value in metadata.items() if name not in odd}
+    metadata: dict[str, Any] = given.pop("metadata", None) or {}
+    if odd := metadata.keys() & {*NewItem.model_fields, "self"}:
+        raise Invalid(f"The metadata of an item cannot be called {min(odd)!r}.")
     return answer(await serving(request).run(lambda: desk.add(**given, **metadata)), 201)
 
 

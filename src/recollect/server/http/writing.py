@@ -82,17 +82,15 @@ class Writing:
         finally:
             self.under_way.keys.discard(key)
 
-    def by(self, agent: str) -> "Writing":
-        """The same, by an agent."""
-        scope = self.memory.scope
-        memory = self.serving.memory.scope(scope.user, scope.channel, agent, scope.conversation)
-        return replace(self, memory=memory)
+    def seen(self, **scope: str) -> "Writing":
+        """The same, by another agent or in another conversation."""
+        return replace(self, memory=seen(self.serving, self.memory, **scope))
 
-    def inside(self, conversation: str) -> "Writing":
-        """The same, in a conversation."""
-        scope = self.memory.scope
-        memory = self.serving.memory.scope(scope.user, scope.channel, scope.agent, conversation)
-        return replace(self, memory=memory)
+
+def seen(serving: Serving, memory: ScopedMemory, **scope: str) -> ScopedMemory:
+    """The same user's memory, from another agent's side, or in another conversation."""
+    here = replace(memory.scope, **scope)
+    return serving.memory.scope(here.user, here.channel, here.agent, here.conversation)
 
 
 async def writing(request: Request, memory: Scoped, key: Key = None) -> Writing:
