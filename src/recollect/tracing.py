@@ -1,7 +1,8 @@
 """Spans for OpenTelemetry, where the program has it at work: recall, mining and the background, step by step.
 
 It is looked for among what is loaded already, so that nothing is imported, and next to nothing costs, without
-it. A span says how long and how much, never what: no text, no name and no reason of a failure goes into one.
+it; its interface alone, which a library may have brought along, is not enough. A span says how long and how
+much, never what: no text, no name and no reason of a failure goes into one.
 """
 
 import sys
@@ -26,12 +27,19 @@ _NOTHING = nullcontext(_Untraced())
 
 def at_work() -> bool:
     """Whether the program has OpenTelemetry at work."""
-    return "opentelemetry.trace" in sys.modules
+    return _api() is not None
+
+
+def _api() -> Any:
+    api: Any = sys.modules.get("opentelemetry.trace")
+    if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
+        return None  # nobody would receive a span
+    return api
 
 
 def span(name: str, **attributes: int | str) -> AbstractContextManager[Span]:
     """A span around what is done meanwhile, inside of the one that is going on."""
-    api: Any = sys.modules.get("opentelemetry.trace")
+    api = _api()
     return _NOTHING if api is None else _Traced(api, name, attributes)
 
 

@@ -1,6 +1,7 @@
 """recollect config: every setting, where its value comes from, and whether a server can run with them."""
 
 import ipaddress
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -35,8 +36,8 @@ def config(
 ) -> None:
     """Show every setting with its value and where that comes from.
 
-    That is an argument, the environment, the file that RECOLLECT_CONFIG names, or the default. Secrets are shown
-    as set, never as they are.
+    That is an argument, the environment, the file that RECOLLECT_CONFIG names, or the default. Secrets are
+    shown as set, never as they are.
     """
     options: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder}
     given = {name: value for name, value in options.items() if value is not None}
@@ -160,6 +161,8 @@ def _database(settings: Settings) -> Iterator[Check]:
         if seen.problem:
             fix = "Run `recollect db create`." if seen.missing else "Do what it says, or set another one."
             yield Check("database", "fail", seen.problem, fix)
+        elif seen.empty and not wiring.is_server(settings) and not _can_be_made(Path(where)):
+            yield Check("database", "fail", f"{where} cannot be made", f"Set {PREFIX}DB or give --db.")
         elif seen.empty:
             yield Check("database", "ok", f"{where} holds nothing yet; it is made when it is first used")
         else:
@@ -168,6 +171,11 @@ def _database(settings: Settings) -> Iterator[Check]:
                 yield _bind(settings, store)
     except RecollectError as error:
         yield Check("database", "fail", str(error), "Do what it says, or set another one.")
+
+
+def _can_be_made(path: Path) -> bool:
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    return above.is_dir() and os.access(above, os.W_OK)
 
 
 def _bind(settings: Settings, store: Store) -> Check:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
 from recollect.server import http, operations, problems
@@ -13,6 +14,15 @@ from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
 from recollect.server.serving import Serving
+
+QUIET: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""FastAPI's own spans and logs tell paths, queries and errors: what somebody said, maybe. Ours do not."""
 
 
 def create_app(memory: Memory, process: str = "") -> FastAPI:
@@ -35,7 +45,13 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
                 yield
                 await serving.finish(settings.shutdown_seconds)
 
-    app = FastAPI(title="Recollect", version=__version__, lifespan=life, redoc_url=None)
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        lifespan=life,
+        redoc_url=None,
+        telemetry=QUIET,
+    )
     problems.install(app)
     http.install(app)
     app.include_router(operations.router)

@@ -28,7 +28,6 @@ class HttpMeasures:
     in_flight: int = 0
     _requests: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
     _times: dict[tuple[str, str], _Times] = field(default_factory=dict[tuple[str, str], _Times])
-    _gateway: Counter[str] = field(default_factory=Counter[str])
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request that was answered; `status` 0 when it was broken off before."""
@@ -36,10 +35,6 @@ class HttpMeasures:
         times = self._times.setdefault((method, route), _Times())
         times.buckets[bisect_left(BOUNDS, seconds)] += 1
         times.seconds += seconds
-
-    def gateway(self, outcome: str) -> None:
-        """What became of memory in a request to the gateway: `injected`, `nothing`, `off` or `failed`."""
-        self._gateway[outcome] += 1
 
     def exposition(self, store_up: int) -> str:
         """What was counted, and whether the database answered just now."""
@@ -57,9 +52,6 @@ class HttpMeasures:
         yield from self._durations(own)
         help = "Requests that are being worked on."
         yield from metric("gauge", "http_requests_in_flight", help, [(own, self.in_flight)])
-        outcomes = [({"outcome": name, **own}, count) for name, count in sorted(self._gateway.items())]
-        help = "Requests to the gateway, by what became of memory in them."
-        yield from metric("counter", "gateway_requests_total", help, outcomes)
 
     def _durations(self, own: dict[str, str]) -> Iterable[str]:
         name = "http_request_seconds"

@@ -1,0 +1,125 @@
+"""Whether it lives, whether it is ready, what it counts, and where things are."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import create_engine, text
+
+from recollect import EmbedderError, Memory
+from recollect.model.space import Space
+from tests.interface.serving import serve
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory:
+        yield memory
+
+
+def settled(url: str) -> httpx.Response:
+    """The answer of /readyz once the embedder is tried."""
+    while (found := httpx.get(f"{url}/readyz")).json()["embedder"] == "loading":
+        assert found.status_code == 503
+    return found
+
+
+def samples(url: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    answer = httpx.get(f"{url}/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    families = text_string_to_metric_families(answer.text)
+    return {(s.name, frozenset(s.labels.items())): s.value for f in families for s in f.samples}
+
+
+def test_it_lives_is_ready_and_says_where_things_are(memory: Memory) -> None:
+    with serve(memory) as url:
+        assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
+        ready = settled(url)
+        assert (ready.status_code, ready.json()) == (200, {"status": "ready", "embedder": "ready"})
+        places = httpx.get(url).json()
+        assert places["name"] == "Recollect"
+        for place in ("docs", "openapi", "health", "ready", "metrics"):
+            assert httpx.get(url + places[place]).status_code == 200
+        assert "server" not in httpx.get(url).headers
+
+
+def test_another_schema_is_not_ready(memory: Memory, tmp_path: Path) -> None:
+    with serve(memory) as url:
+        settled(url)
+        engine = create_engine(f"sqlite:///{tmp_path / 'memory.db'}")
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        engine.dispose()
+        answer = httpx.get(f"{url}/readyz")
+        assert answer.status_code == 503
+        assert "recollect db migrate" in answer.json()["problems"][0]
+        assert answer.headers["retry-after"] == "1"
+        assert httpx.get(f"{url}/healthz").status_code == 200
+
+
+class Embedder:
+    """Waits until it may answer, and fails as long as it is told to."""
+
+    space = Space(model="tried", dimensions=4)
+
+    def __init__(self) -> None:
+        self.go, self.fails = threading.Event(), True
+
+    def embed_query(self, text: str) -> Any:
+        self.go.wait()
+        if self.fails:
+            raise EmbedderError("The model is down.")
+        return np.ones(4, np.float32)
+
+    def embed_passages(self, texts: Any) -> Any:
+        return np.ones((len(texts), 4), np.float32)
+
+
+def test_an_embedder_is_waited_for_but_not_needed(tmp_path: Path) -> None:
+    embedder = Embedder()
+    with Memory.open(tmp_path / "memory.db", embedder=embedder) as memory, serve(memory) as url:
+        answer = httpx.get(f"{url}/readyz")
+        assert (answer.status_code, answer.json()["embedder"]) == (503, "loading")
+        embedder.go.set()
+        answer = settled(url)
+        assert (answer.status_code, answer.json()["embedder"]) == (200, "degraded")
+        embedder.fails = False  # each who asks has it tried again
+        while (answer := httpx.get(f"{url}/readyz")).json()["embedder"] == "degraded":
+            assert answer.status_code == 200
+        assert answer.json()["embedder"] == "ready"
+
+
+def test_metrics_of_the_memory_and_of_requests(memory: Memory) -> None:
+    memory.scope("derek").record("user", "My budget is $10,000")
+    with serve(memory) as url:
+        for path in ("/healthz", "/healthz", "/a/secret/path", "/another"):
+            httpx.get(url + path)
+        found = samples(url)
+
+    def count(name: str, **labels: str) -> float:
+        return found[name, frozenset(labels.items())]
+
+    assert count("recollect_turns_recorded_total") == 1
+    assert count("recollect_store_up") == 1
+    requests = "recollect_http_requests_total"
+    assert count(requests, method="GET", route="/healthz", status="2xx") == 2
+    assert count(requests, method="GET", route="(none)", status="4xx") == 2
+    took = "recollect_http_request_seconds"
+    assert count(f"{took}_bucket", method="GET", route="/healthz", le="+Inf") == 2
+    assert count(f"{took}_count", method="GET", route="/healthz") == 2
+    assert 0 < count(f"{took}_sum", method="GET", route="/healthz") < 60
+    assert count("recollect_http_requests_in_flight") == 1  # this one
+    assert not any("secret" in value for _, labels in found for _, value in labels)
+
+
+def test_a_method_nobody_knows_makes_no_new_series(memory: Memory) -> None:
+    with serve(memory) as url:
+        for method in ("LINK", "MKCOL", "PURGE"):
+            assert httpx.request(method, f"{url}/healthz").status_code == 405
+        methods = {dict(labels).get("method") for _, labels in samples(url)}
+    assert methods == {None, "OTHER"}
