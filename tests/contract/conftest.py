@@ -22,6 +22,7 @@ pytest.register_assert_rewrite(
             "counting",
             "feed",
             "isolation",
+            "keys",
             "learning",
             "mining",
             "once",

@@ -22,7 +22,7 @@ from recollect.stores.sql import schema
 from recollect.text.analyse import VERSION
 
 POOL = 10
-OPERATORS = ("leases", "jobs", "measures", "receipts")
+OPERATORS = ("api_keys", "leases", "jobs", "measures", "receipts")
 TIMEOUT = 30.0
 
 

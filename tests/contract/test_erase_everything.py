@@ -12,6 +12,7 @@ from recollect import Fact, Memory, ScopedMemory
 from recollect.model.records import Turn
 from recollect.record.retention import set_retention
 from recollect.tend.wordings import others
+from recollect.testing.store_keys import key
 from tests.contract.conftest import SECRET
 from tests.contract.keeping import a_fact, returned
 from tests.contract.postgres import Server, emptied, new_database
@@ -141,6 +142,7 @@ def fill(place: Place) -> ScopedMemory:
     memory, mark = place.memory, place.mark
     for n in range(40):
         memory.scope("ann").record("user", f"ordinary talk number {n} about tea", conversation="plain")
+    memory.store.add_key(key("k1", mark("user"), name=mark("user")))
     derek = memory.scope(*map(mark, ("user", "channel", "agent", "conversation")))
     turn = derek.record("user", f"It was {mark('turn')}.", title=mark("title"))
     derek.record(

@@ -18,6 +18,7 @@ from recollect.model.records import RECORD_TYPES, Fact, Turn
 from recollect.ports.store import Spent, Store
 from recollect.ports.tending import Mark, Visit
 from recollect.stores.postgres import objects
+from recollect.testing.store_keys import key
 from recollect.testing.store_samples import SPACE, START, append, axis, draft, fact, put, question, sample
 from recollect.testing.store_suite import found
 from tests.contract.postgres import opened
@@ -32,6 +33,8 @@ WITH_USERS = f"""
 SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id'
 WHERE {OURS} AND NOT c.relispartition
 """
+
+WITH_USER = [table for table in objects.OWNED if table != objects.KEYS]  # which knows them as owners
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +87,7 @@ def within(store: Store, user: str, statement: str, *values: Any) -> Any:
 
 def test_every_table_with_users_has_its_wall(store: Store, database: str) -> None:
     tables = {name for (name,) in asked(database, WITH_USERS)}
-    assert tables == set(objects.OWNED)
+    assert tables == set(WITH_USER)
     walls = asked(
         database,
         f"""
@@ -104,6 +107,20 @@ def test_every_table_with_users_has_its_wall(store: Store, database: str) -> Non
     assert [wall for wall in walls if wall[1:] != (True, True, policies)] == []
 
 
+def test_a_user_can_take_their_own_keys_away_and_do_nothing_else_with_keys(store: Store) -> None:
+    for owner in ("alice", "bob"):
+        store.add_key(key(f"of {owner}", owner))
+    assert within(store, "alice", "SELECT owner FROM api_keys") == [("alice",)]
+    for forbidden in (
+        "SELECT digest FROM api_keys",
+        "UPDATE api_keys SET owner = 'alice'",
+        "INSERT INTO api_keys SELECT * FROM api_keys",
+    ):
+        with pytest.raises(StoreError, match=r"permission|right"):
+            store._backend.write(lambda c, s=forbidden: c.exec_driver_sql(s).rowcount, "alice")  # type: ignore[attr-defined]
+    assert within(store, "alice", "DELETE FROM api_keys WHERE owner IN ('alice', 'bob')") == 1
+
+
 def test_the_roles_have_no_rights_beyond(store: Store, database: str) -> None:
     store.maintain()
     rights = "has_table_privilege('{role}', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')"
@@ -121,7 +138,7 @@ def test_the_roles_have_no_rights_beyond(store: Store, database: str) -> None:
     assert asked(database, create) == [(False,)]
 
 
-@pytest.mark.parametrize("table", objects.OWNED)
+@pytest.mark.parametrize("table", WITH_USER)
 def test_statements_without_a_filter(store: Store, database: str, table: str) -> None:
     ((mine,),) = asked(database, f"SELECT count(*) FROM {table} WHERE user_id = 'alice'")
     assert mine, "every table is tried"

@@ -12,6 +12,7 @@ from recollect.cli import (
     demo,
     doctor,
     encryption,
+    keys,
     learning,
     memories,
     mining,
@@ -83,6 +84,7 @@ for _group in (
     upkeep.rebuild,
     models.app,
     encryption.app,
+    keys.app,
     bench.app,
 ):
     app.add_typer(_group)

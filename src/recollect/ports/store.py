@@ -18,6 +18,7 @@ from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record, Turn
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
+from recollect.ports.keys import KeyStore
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
@@ -252,7 +253,7 @@ class UserStore(UserView, Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(KeyStore, Protocol):
     """A database of record."""
 
     def user(self, user: str) -> UserStore:

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
-from recollect.server import http, operations, problems
+from recollect.server import http, middleware, operations, problems
 from recollect.server.access import Access
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
@@ -27,6 +27,7 @@ QUIET: TelemetryConfig = {
 
 def create_app(memory: Memory, process: str = "") -> FastAPI:
     """The server for this memory, which whoever opened it closes; `process` tells apart several of it."""
+    gate = Gate(memory.store, memory.settings, memory.clock)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
@@ -39,7 +40,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             closing(Readiness(memory)) as readiness,
         ):
             async with httpx.AsyncClient(timeout=timeout) as upstream:
-                gate, measures = Gate(memory.store, settings), HttpMeasures(process)
+                measures = HttpMeasures(process)
                 serving = Serving(memory, gate, upstream, threads, readiness, measures)
                 app.state.serving = serving
                 yield
@@ -53,6 +54,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         telemetry=QUIET,
     )
     problems.install(app)
+    middleware.install(app, gate, memory.settings)
     http.install(app)
     app.include_router(operations.router)
     app.add_middleware(Access)  # the last one added is the outermost

@@ -23,6 +23,7 @@ from recollect.testing.store_copying import CopyingContract
 from recollect.testing.store_counting import CountingContract
 from recollect.testing.store_feed import FeedContract
 from recollect.testing.store_isolation import IsolationContract
+from recollect.testing.store_keys import KeysContract
 from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
 from recollect.testing.store_once import OnceContract
@@ -59,5 +60,6 @@ class StoreContract(
     CountingContract,
     AuditContract,
     OnceContract,
+    KeysContract,
 ):
     """All of it."""

@@ -7,6 +7,7 @@ from recollect.server.http import (
     conversations,
     goals,
     kagent,
+    keys,
     knowledge,
     lists,
     memories,
@@ -24,7 +25,7 @@ def routers() -> list[APIRouter]:
     """Every route; those that are called all the time come first, and longer paths before those they begin
     with."""
     modules = (turns, working, conversations, person, memories, goals, knowledge, lists)
-    return [module.router for module in (*modules, transfer, admin, kagent, semantic_router)]
+    return [module.router for module in (*modules, transfer, admin, keys, kagent, semantic_router)]
 
 
 def install(app: FastAPI) -> None:

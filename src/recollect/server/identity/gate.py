@@ -1,24 +1,190 @@
 """The one place that says who is calling and whose memory that opens."""
 
-from dataclasses import dataclass
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Generic, TypeVar
 
-from starlette.requests import HTTPConnection
-
+from recollect.errors import Invalid, RecollectError, StoreError
+from recollect.model.scope import check_name
+from recollect.ports.clock import Clock, SystemClock
+from recollect.ports.keys import ApiKey, KeyRole
 from recollect.ports.store import Store
+from recollect.server.headers import origins
+from recollect.server.identity import said as headers
 from recollect.server.identity.caller import Caller
+from recollect.server.identity.issuing import PREFIX, digest, is_key
+from recollect.server.identity.tokens import Signed, Tokens
+from recollect.server.problems import Refused, log
 from recollect.settings import Settings
 
 LOCAL_USER = "local"
 
+TRUSTED = timedelta(seconds=5)
+"""For how long a key is not looked up again: a revoked one opens nothing after that, on every process."""
+GRACE = timedelta(minutes=5)
+"""For how long a key that was good still is while the database does not answer: the gateway goes on without
+memory then, and does not send everybody away."""
+NOTED = timedelta(minutes=1)
+"""How exactly it is known when a key was last used."""
+REMEMBERED = 10_000
+"""How many keys and tokens are remembered at once."""
 
-@dataclass(frozen=True, slots=True)
+T = TypeVar("T")
+_UNKNOWN = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+
+
+class Remembered(Generic[T]):
+    """What was found, and when; all of it is let go when it becomes too much."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[datetime, T]] = {}
+
+    def get(self, name: str, now: datetime, age: timedelta) -> tuple[T] | None:
+        found = self._found.get(name)
+        return (found[1],) if found and timedelta(0) <= now - found[0] < age else None
+
+    def put(self, name: str, now: datetime, value: T) -> None:
+        if len(self._found) >= REMEMBERED:
+            self._found.clear()
+        self._found[name] = (now, value)
+
+
 class Gate:
-    """Tells callers by their key or token; without any key in the store, and on a loopback address only,
-    everybody is the one local user."""
+    """Tells callers by their key or token. Where no key was ever made and no token is taken, and on a
+    loopback address only, whoever is on this machine is the one local user."""
 
-    store: Store
-    settings: Settings
+    def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
+        self._store = store
+        self._clock = clock or SystemClock()
+        self._tokens = Tokens(settings, self._clock) if settings.jwt_issuer else None
+        self._on_loopback = headers.is_loopback(settings.host)
+        self._origins = origins(settings)
+        self._keys = Remembered[ApiKey | None]()
+        self._signed = Remembered[Signed]()
+        self._locally = Remembered[bool]()
+        self._noted: dict[str, datetime] = {}
+        self._notes: set[asyncio.Future[None]] = set()
+        with suppress(StoreError):  # then it is asked again with the first request
+            self._locally.put("", self._clock.now(), not store.keys(1))
 
-    def caller(self, connection: HTTPConnection) -> Caller:
-        """Who is calling; `Unauthorized` when nobody that is known."""
-        return Caller("local", LOCAL_USER)
+    async def caller(self, scope: Any) -> Caller:
+        """Who sends the request of this ASGI scope; `Refused` when nobody that is known."""
+        said = headers.said(scope["headers"])
+        if self._tokens is None and self._on_loopback and await self._is_unlocked():
+            self._check_local(scope, said)
+            return _acting(Caller("local", LOCAL_USER), said)
+        token = headers.token(said)
+        if token is None:
+            raise Refused(
+                401,
+                "This needs a key: send `Authorization: Bearer rk_…`. `recollect keys create` makes one.",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        if self._tokens is not None and not token.startswith(PREFIX):
+            return _acting(await self._signer(self._tokens, token), said)
+        return _acting(await self._holder(token), said)
+
+    async def _is_unlocked(self) -> bool:
+        """Whether no key was ever made; where one was, it stays asked for, also after it was revoked."""
+        now = self._clock.now()
+        known = self._locally.get("", now, TRUSTED)
+        if known is None:
+            try:
+                known = (not await asyncio.to_thread(self._store.keys, 1),)
+            except StoreError:
+                if (known := self._locally.get("", now, GRACE)) is None:
+                    raise
+                return known[0]
+            self._locally.put("", now, known[0])
+        return known[0]
+
+    def _check_local(self, scope: Any, said: dict[str, str]) -> None:
+        """`Refused` for what does not come from this machine and its own programs: another address, a page
+        from elsewhere in a browser here (by its origin, or by a name of its own that leads here), a proxy."""
+        host, origin = headers.host_of(said.get(headers.HOST, "")), said.get(headers.ORIGIN)
+        if not headers.is_loopback(headers.peer(scope)) or headers.FORWARDED in said:
+            why = "comes from another machine"
+        elif not headers.is_loopback(host):
+            why = "asks for a host that is not localhost"
+        elif origin is not None and not self._is_ours(origin):
+            why = "comes from a web page that RECOLLECT_CORS does not name"
+        elif said.get(headers.SITE) == "cross-site" and origin is None:
+            why = "comes from a web page"
+        else:
+            given = (said.get(headers.API_KEY, ""), said.get(headers.AUTHORIZATION, "").partition(" ")[2])
+            if any(one.strip().startswith(PREFIX) for one in given):  # it would be passed on to strangers
+                raise Refused(401, "This key opens nothing: no key was made here.", _UNKNOWN)
+            return
+        raise Refused(
+            403,
+            f"Without keys only this machine is served, and this {why}. `recollect keys create` makes keys.",
+        )
+
+    def _is_ours(self, origin: str) -> bool:
+        return origin in self._origins or headers.is_loopback(headers.origin_host(origin))
+
+    async def _signer(self, tokens: Tokens, token: str) -> Caller:
+        name, now = digest(token), self._clock.now()
+        known = self._signed.get(name, now, TRUSTED)
+        if known is None or now >= known[0].until:
+            known = (await tokens.signed(token),)
+            self._signed.put(name, now, known[0])
+        return Caller("user", known[0].user, f"token of {known[0].user}")
+
+    async def _holder(self, token: str) -> Caller:
+        key = await self._looked_up(token) if is_key(token) else None
+        now = self._clock.now()
+        if key is None or not key.is_valid(now):
+            # One answer for all: nobody learns that a key was once good.
+            raise Refused(401, "This key opens nothing: it is unknown, revoked or expired.", _UNKNOWN)
+        self._note_use(key, now)
+        return Caller(key.role.value, key.owner, key.id)
+
+    async def _looked_up(self, token: str) -> ApiKey | None:
+        name, now = digest(token), self._clock.now()
+        known = self._keys.get(name, now, TRUSTED)
+        if known is None:
+            try:
+                known = (await asyncio.to_thread(self._store.key_by_digest, name),)
+            except StoreError:
+                if (known := self._keys.get(name, now, GRACE)) is None:
+                    raise
+                return known[0]
+            self._keys.put(name, now, known[0])
+        return known[0]
+
+    def _note_use(self, key: ApiKey, now: datetime) -> None:
+        """Write down that a key is in use, out of the request's way; what cannot be written is not missed."""
+        last = self._noted.get(key.id, key.used_at)
+        if last is not None and timedelta(0) <= now - last < NOTED:
+            return
+        self._noted[key.id] = now
+        note = asyncio.get_running_loop().run_in_executor(None, partial(self._note, key.id, now))
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    def _note(self, id: str, now: datetime) -> None:
+        try:
+            self._store.note_key_used(id, now)
+        except RecollectError as error:
+            log.info("When a key was used was not noted: %s", error)
+
+
+def _acting(caller: Caller, said: dict[str, str]) -> Caller:
+    """The caller on behalf of the user that `X-Recollect-User` names: a service acts for any, others for
+    themselves."""
+    user = said.get(headers.USER)
+    if user is None or caller.role == KeyRole.ADMIN:
+        return caller
+    try:
+        check_name(headers.USER, user)
+    except Invalid as error:
+        raise Refused(400, str(error)) from None
+    if caller.role == KeyRole.SERVICE:
+        return replace(caller, user=user)
+    if user != caller.user:  # as if that user did not exist
+        raise Refused(404, "There is no such user here for this key: X-Recollect-User is for service keys.")
+    return caller

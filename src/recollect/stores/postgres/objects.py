@@ -28,7 +28,8 @@ _MEASURED = frozenset({"kind", "role"})
 who said it, also after it is erased."""
 
 PARTITIONED = (*(t.name for t in schema.USER_TABLES if t not in (schema.users, schema.audit)), "texts")
-OWNED = (*(t.name for t in schema.USER_TABLES), "texts")
+KEYS = schema.api_keys.name
+OWNED = (*(t.name for t in schema.USER_TABLES), "texts", KEYS)
 UNWALLED = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)
 AND NOT (relrowsecurity AND relforcerowsecurity
@@ -54,7 +55,8 @@ def create(connection: Connection) -> None:
     migrate.upgrade(connection)
     run(text.TABLE)
     run(text.INDEX)
-    run(_unmeasured("users"))
+    for table in ("users", KEYS):
+        run(_unmeasured(table))
     here: str = run("SELECT quote_ident(current_schema())").scalar_one()
     run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
     build_walls(connection)
@@ -76,6 +78,7 @@ def extend(connection: Connection) -> None:
     """What a migration's new tables need, but for their partitions, which are found to be missing."""
     build_walls(connection)
     _grant(connection)
+    connection.exec_driver_sql(_unmeasured(KEYS))
     connection.exec_driver_sql(f"DELETE FROM meta WHERE key = '{READY}'")
 
 
@@ -116,14 +119,17 @@ def _create_role(connection: Connection, role: str) -> None:
 
 
 def _build_wall(connection: Connection, table: str) -> None:
-    """Whatever a statement asks for, a user's transaction sees and writes that user's rows only."""
-    own = "user_id = current_setting('recollect.user', true)"
+    """Whatever a statement asks for, a user's transaction sees and writes that user's rows only; and keys
+    it can only take away."""
+    keys = table == KEYS
+    own = f"{'owner' if keys else 'user_id'} = current_setting('recollect.user', true)"
+    rights = "SELECT (owner), DELETE" if keys else "SELECT, INSERT, UPDATE, DELETE"
     for statement in (
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
         f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY",
         f"CREATE POLICY own ON {table} TO {APP} USING ({own}) WITH CHECK ({own})",
         f"CREATE POLICY every ON {table} TO {WORKER} USING (true) WITH CHECK (true)",
-        f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP}",
+        f"GRANT {rights} ON {table} TO {APP}",
     ):
         connection.exec_driver_sql(statement)
 

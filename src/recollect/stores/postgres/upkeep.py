@@ -21,7 +21,7 @@ SCRUB_PATIENCE = 2.0
 AUDIT_PATIENCE = 0.5
 """Seconds that making and dropping days of the audit waits for others; who writes waits as long."""
 
-_UNPARTITIONED = ("users",)
+_UNPARTITIONED = ("users", "api_keys")
 _AUDIT_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'audit'::regclass"
 
 _OWNS = """

@@ -16,6 +16,7 @@ from recollect.ports.tending import JobState, Measure, Receipt
 from recollect.stores.sql import backlog, counting, migrate, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
+from recollect.stores.sql.key_ring import KeyRing
 from recollect.stores.sql.parking import failed_mining, unpark
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
@@ -29,7 +30,7 @@ ANALYSER = "analyser"
 REBUILD_BATCH = 1000
 
 
-class SqlStore(SpaceKeeper):
+class SqlStore(SpaceKeeper, KeyRing):
     """A database of record. Implements `ports.store.Store`."""
 
     def user(self, user: str) -> SqlUserStore:

@@ -25,6 +25,7 @@ from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector
 from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
+from recollect.stores.sql.key_ring import drop_keys
 from recollect.stores.sql.once import AnsweredUser
 from recollect.stores.sql.parking import fail
 from recollect.stores.sql.reading import (
@@ -355,7 +356,10 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
         def work(connection: Connection) -> dict[str, int]:
             rows = UserRows(connection, self._user)
             user = rows.all(self._backend.locked(rows.select(schema.users)))
+            keys = drop_keys(connection, self._user)
             if not user:
+                if keys:
+                    note_erasure(self._backend, rows)
                 return {}
             docs = [r["doc"] for r in rows.all(rows.select(schema.chunks, schema.chunks.c.doc))]
             self._backend.remove_text(rows, user[0]["number"], docs)
