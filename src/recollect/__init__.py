@@ -22,6 +22,7 @@ from recollect.errors import (
     StoreMissing,
     StoreUnavailable,
     TooLarge,
+    Unauthorized,
     WeightsMissing,
 )
 from recollect.memory import Memory
@@ -60,15 +61,19 @@ from recollect.tend.erase import Forgotten
 
 if TYPE_CHECKING:
     from recollect.asynchronous import AsyncMemory, AsyncScopedMemory, AsyncWorkingMemory
+    from recollect.client import Client, RemoteScopedMemory, RemoteWorkingMemory
+    from recollect.client.asynchronous import AsyncClient
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GLOBAL",
+    "AsyncClient",
     "AsyncMemory",
     "AsyncScopedMemory",
     "AsyncWorkingMemory",
     "AuditEntry",
+    "Client",
     "Closet",
     "Conflict",
     "Conversation",
@@ -99,6 +104,8 @@ __all__ = [
     "Record",
     "Reflection",
     "Relation",
+    "RemoteScopedMemory",
+    "RemoteWorkingMemory",
     "Repeated",
     "Retention",
     "SchemaMismatch",
@@ -115,6 +122,7 @@ __all__ = [
     "ToolInvocation",
     "ToolStats",
     "Turn",
+    "Unauthorized",
     "UserSettings",
     "WeightsMissing",
     "WorkingItem",
@@ -123,10 +131,21 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The asynchronous names, when they are asked for: asyncio is a fifth of the time to import this."""
-    if name not in ("AsyncMemory", "AsyncScopedMemory", "AsyncWorkingMemory"):
-        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
-    from recollect import asynchronous
+_LATER = {
+    "AsyncMemory": "recollect.asynchronous",
+    "AsyncScopedMemory": "recollect.asynchronous",
+    "AsyncWorkingMemory": "recollect.asynchronous",
+    "Client": "recollect.client",
+    "RemoteScopedMemory": "recollect.client",
+    "RemoteWorkingMemory": "recollect.client",
+    "AsyncClient": "recollect.client.asynchronous",
+}
 
-    return getattr(asynchronous, name)
+
+def __getattr__(name: str) -> Any:
+    """The names that few need, when they are asked for: asyncio is a fifth of the time to import this."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)

@@ -1,5 +1,5 @@
-"""The same verbs for asyncio, derived from the synchronous ones: each runs in a thread, whether the memory is in
-this process or behind a server."""
+"""The same verbs for asyncio, derived from the synchronous ones: each runs in a thread, be the memory in this
+process or behind a server."""
 
 import asyncio
 import functools
@@ -23,7 +23,7 @@ PAGE = 256
 """How many items of a stream are fetched at a time."""
 
 
-class _Threaded:
+class Threaded:
     """Something synchronous, and the threads in which its methods run."""
 
     def __init__(self, inner: Any, threads: ThreadPoolExecutor) -> None:
@@ -38,143 +38,11 @@ class _Threaded:
         return await future
 
 
-def _verb(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """The verb as a coroutine, of whatever has a verb of that name."""
-    name = verb.__name__
+class Opened(Threaded):
+    """What threads were started for. Use it with `async with`, or close it."""
 
-    @functools.wraps(verb)
-    async def call(self: _Threaded, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._run(lambda: getattr(self._inner, name)(*args, **kwargs))  # pyright: ignore[reportPrivateUsage]
-
-    return call
-
-
-def _stream(
-    verb: Callable[Concatenate[Any, P], Iterator[T]],
-) -> Callable[Concatenate[Any, P], AsyncIterator[T]]:
-    """A verb that yields, as an asynchronous iterator."""
-    name = verb.__name__
-
-    @functools.wraps(verb)
-    async def call(self: _Threaded, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-        items = getattr(self._inner, name)(*args, **kwargs)  # pyright: ignore[reportPrivateUsage]
-        while page := await self._run(lambda: list(islice(items, PAGE))):  # pyright: ignore[reportPrivateUsage]
-            for item in page:
-                yield item
-
-    return call
-
-
-class AsyncWorkingMemory(_Threaded):
-    """The working memory of one conversation, for asyncio: `await working.goal`, and the verbs of
-    `WorkingMemory`. The goal is set with `set_goal`."""
-
-    @property
-    def goal(self) -> Coroutine[Any, Any, str | None]:
-        return self._run(lambda: self._inner.goal)
-
-    add = _verb(WorkingMemory.add)
-    items = _verb(WorkingMemory.items)
-    tokens = _verb(WorkingMemory.tokens)
-    set = _verb(WorkingMemory.set)
-    get = _verb(WorkingMemory.get)
-    values = _verb(WorkingMemory.values)
-    set_goal = _verb(WorkingMemory.set_goal)
-    compress = _verb(WorkingMemory.compress)
-    context = _verb(WorkingMemory.context)
-    end_invocation = _verb(WorkingMemory.end_invocation)
-    clear = _verb(WorkingMemory.clear)
-
-
-class AsyncScopedMemory(_Threaded):
-    """One user's memory, for asyncio. Every verb of `ScopedMemory` with the same arguments."""
-
-    @property
-    def scope(self) -> Scope:
-        return self._inner.scope
-
-    @property
-    def working(self) -> AsyncWorkingMemory:
-        """What an agent has in its head during the scope's conversation."""
-        return AsyncWorkingMemory(self._inner.working, self._threads)
-
-    record = _verb(ScopedMemory.record)
-    record_many = _verb(ScopedMemory.record_many)
-    record_tool = _verb(ScopedMemory.record_tool)
-    record_summary = _verb(ScopedMemory.record_summary)
-    remember = _verb(ScopedMemory.remember)
-    remember_many = _verb(ScopedMemory.remember_many)
-    correct = _verb(ScopedMemory.correct)
-    pin = _verb(ScopedMemory.pin)
-    promote = _verb(ScopedMemory.promote)
-    mine = _verb(ScopedMemory.mine)
-    unmine = _verb(ScopedMemory.unmine)
-    merge = _verb(ScopedMemory.merge)
-    split = _verb(ScopedMemory.split)
-    recall = _verb(ScopedMemory.recall)
-    get = _verb(ScopedMemory.get)
-    list = _verb(ScopedMemory.list)
-    conversation = _verb(ScopedMemory.conversation)
-    conversations = _verb(ScopedMemory.conversations)
-    summaries = _verb(ScopedMemory.summaries)
-    timeline = _verb(ScopedMemory.timeline)
-    neighbours = _verb(ScopedMemory.neighbours)
-    palace = _verb(ScopedMemory.palace)
-    drawer = _verb(ScopedMemory.drawer)
-    counts = _verb(ScopedMemory.counts)
-    sizes = _verb(ScopedMemory.sizes)
-    add_goal = _verb(ScopedMemory.add_goal)
-    goals = _verb(ScopedMemory.goals)
-    goal = _verb(ScopedMemory.goal)
-    update_goal = _verb(ScopedMemory.update_goal)
-    complete_goal = _verb(ScopedMemory.complete_goal)
-    end = _verb(ScopedMemory.end)
-    procedures = _verb(ScopedMemory.procedures)
-    episodes = _verb(ScopedMemory.episodes)
-    tools = _verb(ScopedMemory.tools)
-    profile = _verb(ScopedMemory.profile)
-    update_profile = _verb(ScopedMemory.update_profile)
-    settings = _verb(ScopedMemory.settings)
-    update_settings = _verb(ScopedMemory.update_settings)
-    is_on = _verb(ScopedMemory.is_on)
-    retention = _verb(ScopedMemory.retention)
-    retention_origins = _verb(ScopedMemory.retention_origins)
-    set_retention = _verb(ScopedMemory.set_retention)
-    forget = _verb(ScopedMemory.forget)
-    export = _stream(ScopedMemory.export)
-    import_ = _verb(ScopedMemory.import_)
-    spending = _verb(ScopedMemory.spending)
-    audit = _verb(ScopedMemory.audit)
-    readers = _verb(ScopedMemory.readers)
-
-
-class AsyncMemory(_Threaded):
-    """`Memory` for asyncio. Use it with `async with`, or close it."""
-
-    _inner: Memory
-
-    def __init__(self, memory: Memory) -> None:
-        super().__init__(memory, ThreadPoolExecutor(THREADS, "recollect"))
-
-    @classmethod
-    async def open(cls, *args: Any, **kwargs: Any) -> Self:
-        """Like `Memory.open`."""
-        return cls(await asyncio.to_thread(Memory.open, *args, **kwargs))
-
-    def scope(
-        self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
-    ) -> AsyncScopedMemory:
-        """One user's memory. Nobody else's can be reached through it."""
-        return AsyncScopedMemory(self._inner.scope(user, channel, agent, conversation), self._threads)
-
-    tend = _verb(Memory.tend)
-    tending = _stream(Memory.tending)
-    working_state = _verb(Memory.working_state)
-    flush = _verb(Memory.flush)
-    metrics = _verb(Memory.metrics)
-    stop = _verb(Memory.stop)
-    rebuild_vectors = _verb(Memory.rebuild_vectors)
-    rebuild_text = _stream(Memory.rebuild_text)
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner, ThreadPoolExecutor(THREADS, "recollect"))
 
     async def close(self) -> None:
         await asyncio.to_thread(self._threads.shutdown)  # what still runs is finished first
@@ -187,3 +55,142 @@ class AsyncMemory(_Threaded):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def awaited(verb: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """The verb as a coroutine, of whatever has a verb of that name."""
+    name = verb.__name__
+
+    @functools.wraps(verb)
+    async def call(self: Threaded, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(lambda: getattr(self._inner, name)(*args, **kwargs))  # pyright: ignore[reportPrivateUsage]
+
+    return call
+
+
+def streamed(
+    verb: Callable[Concatenate[Any, P], Iterator[T]],
+) -> Callable[Concatenate[Any, P], AsyncIterator[T]]:
+    """A verb that yields, as an asynchronous iterator."""
+    name = verb.__name__
+
+    @functools.wraps(verb)
+    async def call(self: Threaded, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        items: Iterator[T] = getattr(self._inner, name)(*args, **kwargs)  # pyright: ignore[reportPrivateUsage]
+        while page := await self._run(lambda: list(islice(items, PAGE))):  # pyright: ignore[reportPrivateUsage]
+            for item in page:
+                yield item
+
+    return call
+
+
+class AsyncWorkingMemory(Threaded):
+    """The working memory of one conversation, for asyncio: `await working.goal`, and the verbs of
+    `WorkingMemory`. The goal is set with `set_goal`."""
+
+    @property
+    def goal(self) -> Coroutine[Any, Any, str | None]:
+        return self._run(lambda: self._inner.goal)
+
+    add = awaited(WorkingMemory.add)
+    items = awaited(WorkingMemory.items)
+    tokens = awaited(WorkingMemory.tokens)
+    set = awaited(WorkingMemory.set)
+    get = awaited(WorkingMemory.get)
+    values = awaited(WorkingMemory.values)
+    set_goal = awaited(WorkingMemory.set_goal)
+    compress = awaited(WorkingMemory.compress)
+    context = awaited(WorkingMemory.context)
+    end_invocation = awaited(WorkingMemory.end_invocation)
+    clear = awaited(WorkingMemory.clear)
+
+
+class AsyncScopedMemory(Threaded):
+    """One user's memory, for asyncio. Every verb of `ScopedMemory` with the same arguments."""
+
+    @property
+    def scope(self) -> Scope:
+        return self._inner.scope
+
+    @property
+    def working(self) -> AsyncWorkingMemory:
+        """What an agent has in its head during the scope's conversation."""
+        return AsyncWorkingMemory(self._inner.working, self._threads)
+
+    record = awaited(ScopedMemory.record)
+    record_many = awaited(ScopedMemory.record_many)
+    record_tool = awaited(ScopedMemory.record_tool)
+    record_summary = awaited(ScopedMemory.record_summary)
+    remember = awaited(ScopedMemory.remember)
+    remember_many = awaited(ScopedMemory.remember_many)
+    correct = awaited(ScopedMemory.correct)
+    pin = awaited(ScopedMemory.pin)
+    promote = awaited(ScopedMemory.promote)
+    mine = awaited(ScopedMemory.mine)
+    unmine = awaited(ScopedMemory.unmine)
+    merge = awaited(ScopedMemory.merge)
+    split = awaited(ScopedMemory.split)
+    recall = awaited(ScopedMemory.recall)
+    get = awaited(ScopedMemory.get)
+    list = awaited(ScopedMemory.list)
+    conversation = awaited(ScopedMemory.conversation)
+    conversations = awaited(ScopedMemory.conversations)
+    summaries = awaited(ScopedMemory.summaries)
+    timeline = awaited(ScopedMemory.timeline)
+    neighbours = awaited(ScopedMemory.neighbours)
+    palace = awaited(ScopedMemory.palace)
+    drawer = awaited(ScopedMemory.drawer)
+    counts = awaited(ScopedMemory.counts)
+    sizes = awaited(ScopedMemory.sizes)
+    add_goal = awaited(ScopedMemory.add_goal)
+    goals = awaited(ScopedMemory.goals)
+    goal = awaited(ScopedMemory.goal)
+    update_goal = awaited(ScopedMemory.update_goal)
+    complete_goal = awaited(ScopedMemory.complete_goal)
+    end = awaited(ScopedMemory.end)
+    procedures = awaited(ScopedMemory.procedures)
+    episodes = awaited(ScopedMemory.episodes)
+    tools = awaited(ScopedMemory.tools)
+    profile = awaited(ScopedMemory.profile)
+    update_profile = awaited(ScopedMemory.update_profile)
+    settings = awaited(ScopedMemory.settings)
+    update_settings = awaited(ScopedMemory.update_settings)
+    is_on = awaited(ScopedMemory.is_on)
+    retention = awaited(ScopedMemory.retention)
+    retention_origins = awaited(ScopedMemory.retention_origins)
+    set_retention = awaited(ScopedMemory.set_retention)
+    forget = awaited(ScopedMemory.forget)
+    export = streamed(ScopedMemory.export)
+    import_ = awaited(ScopedMemory.import_)
+    spending = awaited(ScopedMemory.spending)
+    audit = awaited(ScopedMemory.audit)
+    readers = awaited(ScopedMemory.readers)
+
+
+class AsyncMemory(Opened):
+    """`Memory` for asyncio. Use it with `async with`, or close it."""
+
+    _inner: Memory
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Self:
+        """Like `Memory.open`."""
+        return cls(await asyncio.to_thread(Memory.open, *args, **kwargs))
+
+    def scope(
+        self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
+    ) -> AsyncScopedMemory:
+        """One user's memory. Nobody else's can be reached through it."""
+        return AsyncScopedMemory(self._inner.scope(user, channel, agent, conversation), self._threads)
+
+    tend = awaited(Memory.tend)
+    tending = streamed(Memory.tending)
+    working_state = awaited(Memory.working_state)
+    flush = awaited(Memory.flush)
+    metrics = awaited(Memory.metrics)
+    stop = awaited(Memory.stop)
+    rebuild_vectors = awaited(Memory.rebuild_vectors)
+    rebuild_text = streamed(Memory.rebuild_text)

@@ -5,6 +5,7 @@ RecollectError
 │   └── TooLarge         a size limit was passed
 ├── NotFound             no such thing for this user
 ├── Conflict             the same place already holds something else
+├── Unauthorized         a server does not let this key in
 ├── Repeated             a write that was to be done once was done before
 ├── StoreError           the database
 │   ├── StoreUnavailable     cannot be opened, read or written now
@@ -49,6 +50,10 @@ class Repeated(RecollectError):
 
 class QuotaExceeded(RecollectError):
     """The user has as much stored as they may. Forget something, or raise the quota."""
+
+
+class Unauthorized(RecollectError):
+    """The server does not let this key in. Give one that `recollect keys create` made there."""
 
 
 class StoreError(RecollectError):

@@ -27,7 +27,9 @@ def to_wire(value: Any) -> Any:
         kind = {"kind": value.kind} if isinstance(value, Record) else {}
         given = [(part.name, getattr(value, part.name), part.default) for part in parts]
         return kind | {name: to_wire(one) for name, one, default in given if one or one != default}
-    return [to_wire(part) for part in value]
+    if isinstance(value, (bytes, bytearray)):
+        raise TypeError("bytes are not JSON")
+    return value.tolist() if hasattr(value, "tolist") else [to_wire(part) for part in value]
 
 
 class _Part(NamedTuple):
@@ -88,7 +90,10 @@ def _read(kind: Any, data: Any) -> Any:
     if kind is date:
         return date.fromisoformat(data)
     if isinstance(kind, type) and _parts(kind) is not None:
-        return _read_parts(_named(kind, data), data)
+        if not isinstance(data, Mapping):
+            raise Invalid(f"Not a {kind.__name__}: a {type(data).__name__}.")
+        given = cast("Mapping[str, Any]", data)
+        return _read_parts(_named(kind, given), given)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return kind(data)
     return float(data) if kind is float else data

@@ -45,6 +45,16 @@ def test_ten_copies_are_one_memory_with_ten_sources(derek: ScopedMemory) -> None
     assert len(fact.sources) == 10
 
 
+def test_who_is_related_to_whom(derek: ScopedMemory) -> None:
+    say(derek, "My sister Anna works at Acme.", "My brother Ben works at Acme.")
+    derek.mine()
+    around = derek.neighbours("Acme", hops=2)
+    assert [one.name for one in around.entities][:1] == ["Acme"]
+    assert {"Anna", "Ben"} <= {one.name for one in around.entities}
+    assert len(derek.neighbours("Acme", hops=2, limit=2).entities) == 2
+    assert derek.neighbours("Acme", as_of=START - timedelta(days=9)).relations == ()
+
+
 def test_what_holds_and_what_held(derek: ScopedMemory, clock: ManualClock) -> None:
     for days, town in ((20, "Rome"), (0, "Lyon"), (10, "Porto")):
         at = START - timedelta(days=30 - days)

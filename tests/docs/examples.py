@@ -5,7 +5,7 @@ text      right after a python block: what that block prints
 console   lines `$ recollect …` are run and must succeed; the lines under one are what it prints
 
 In expected output `...` stands for anything; ids, durations and scores match any of them. A block under
-`<!-- no-run: reason -->` is not run.
+`<!-- no-run: reason -->` is not run. A page whose Python asks a server at its usual address has one to ask.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from pathlib import Path
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)")
 NO_RUN = re.compile(r"<!--\s*no-run\b:?\s*(?P<reason>.*?)\s*-->")
+SERVER = "http://127.0.0.1:7070"
 VARYING = [
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:µs|ms|s|seconds?|minutes?)\b"), "<duration>"),
@@ -89,9 +90,15 @@ def _steady(output: str) -> str:
     return output.strip() + "\n"
 
 
-def run_page(page: Path, environment: Mapping[str, str]) -> None:
-    """Run every example of the page in the current directory; `environment` is for its commands."""
+def asks_a_server(page: Path) -> bool:
     found = blocks(page.read_text("utf-8"))
+    return any(SERVER in block.code and block.language == "python" and not block.no_run for block in found)
+
+
+def run_page(page: Path, environment: Mapping[str, str], server: str = SERVER) -> None:
+    """Run every example of the page in the current directory; `environment` is for its commands, `server` is
+    where one really is."""
+    found = blocks(page.read_text("utf-8").replace(SERVER, server))
     namespace: dict[str, object] = {"__name__": "__main__"}
     try:
         for number, block in enumerate(found):

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import ExampleError, blocks, commands, matches, run_page
+from recollect import Memory
+from tests.docs.examples import ExampleError, asks_a_server, blocks, commands, matches, run_page
+from tests.interface.serving import serve
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -27,7 +29,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         "NO_COLOR": "1",
         "TERM": "dumb",
     }
-    return lambda page: run_page(page, environment)
+
+    def run(page: Path) -> None:
+        if not asks_a_server(page):
+            run_page(page, environment)
+            return
+        with Memory.open(tmp_path / "served.db") as memory, serve(memory) as server:
+            run_page(page, environment, server)
+
+    return run
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

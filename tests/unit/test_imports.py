@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
+    "addresses": {"errors"},
     "tracing": set(),
     "policies": {"model", "wishes"},
     "wishes": {"errors", "model", "limits"},
@@ -40,13 +41,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mine": KIT | {"record"},
     "tend": KIT | {"record", "mine", "recall"},  # the background drives the others
     "stores": BASE | {"keys", "resting"},
-    "models": BASE,
+    "models": BASE | {"addresses"},
     "scoped": CORE | {"auditing"},
     # Memory.open asks the wiring for its ports
     "memory": CORE | {"scoped", "wiring", "resting", "metering", "auditing", "metrics"},
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
-    "client": BASE | {"record", "tend", "scoped", "limits", "asynchronous", "wire"},
+    "client": BASE | {"addresses", "record", "tend", "scoped", "limits", "asynchronous", "wire", ROOT},
     "agent": EDGE,
     "server": EDGE | {"agent"},
     "cli": EDGE | {"agent", "server", "bench"},

@@ -5,10 +5,14 @@ import recollect
 # The list itself: edit it on purpose, with a line in the release notes.
 PUBLIC = [
     # doing
+    "AsyncClient",
     "AsyncMemory",
     "AsyncScopedMemory",
     "AsyncWorkingMemory",
+    "Client",
     "Memory",
+    "RemoteScopedMemory",
+    "RemoteWorkingMemory",
     "ScopedMemory",
     "WorkingMemory",
     # what is given and asked
@@ -64,6 +68,7 @@ PUBLIC = [
     "StoreMissing",
     "StoreUnavailable",
     "TooLarge",
+    "Unauthorized",
     "WeightsMissing",
 ]
 

@@ -307,7 +307,10 @@ def graph(
     def tell() -> None:
         output.table(
             ("from", "relation", "to", "since"),
-            ((names[r.source], r.type, names[r.target], output.local(r.valid_from)) for r in around.relations),
+            (
+                (names[r.source], r.type, names[r.target], output.local(r.valid_from))
+                for r in around.relations
+            ),
         )
         if not around.relations:
             here.note(f"No relation of {names[around.entities[0].id]} is known; mining finds them.")

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from recollect.addresses import PASSING_STATUS, Deadline, Passing, Patience, failing, insist, refusal, shown
 from recollect.errors import RecollectError
-from recollect.models._retry import PASSING_STATUS, Deadline, Passing, Patience, insist, refusal, shown
 
 if TYPE_CHECKING:
     import httpx
@@ -34,7 +34,7 @@ class Endpoint:
         def ask() -> object:
             return self._ask(client, body, max(0.001, min(self._patience.timeout, deadline.left())))
 
-        return insist(ask, self.where, self._error, self._patience, deadline)
+        return insist(ask, self._patience, deadline, failing(self.where, self._error))
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""

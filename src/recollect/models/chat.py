@@ -11,17 +11,18 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import ModelError, SettingsError
-from recollect.models._retry import (
+from recollect.addresses import (
     PASSING_STATUS,
     Deadline,
     Passing,
     Patience,
     checked,
+    failing,
     insist,
     refusal,
     shown,
 )
+from recollect.errors import ModelError, SettingsError
 from recollect.models._vectors import well_formed
 from recollect.ports.language_model import ChatMessage, Reply, Schema, Source, Tokens
 
@@ -93,7 +94,7 @@ class ChatModel:
             shape = {"name": "answer", "schema": schema, "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         answer = insist(
-            lambda: self._adapted(body, deadline), self._where, ModelError, self._patience, deadline
+            lambda: self._adapted(body, deadline), self._patience, deadline, failing(self._where, ModelError)
         )
         return self._reply(answer)
 

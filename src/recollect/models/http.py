@@ -10,10 +10,10 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.addresses import Patience, checked
 from recollect.errors import EmbedderError, SettingsError
 from recollect.model.space import Space
 from recollect.models._post import Endpoint
-from recollect.models._retry import Patience, checked
 from recollect.models._vectors import mean, unit, well_formed
 from recollect.ports.embedder import Vectors
 from recollect.ports.language_model import Tokens

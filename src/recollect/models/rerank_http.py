@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self, cast
 
+from recollect.addresses import Patience, checked
 from recollect.errors import ModelError, SettingsError
 from recollect.models._post import Endpoint
-from recollect.models._retry import Patience, checked
 from recollect.models._vectors import well_formed
 from recollect.ports.language_model import Tokens
 from recollect.ports.spending import Spend, nobody, reported

@@ -23,6 +23,8 @@ class Protocol(HttpToolsProtocol):
     """How many bytes came of a head that is not complete."""
     _outside_body = True
     """Whether what comes belongs to a head, or to nothing yet."""
+    _parsed = False
+    """Whether a head or a body ended in what just came: then it was not a part of a head alone."""
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -30,8 +32,9 @@ class Protocol(HttpToolsProtocol):
         self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
     def data_received(self, data: bytes) -> None:
+        self._parsed = False
         super().data_received(data)
-        if not self._outside_body or self.transport.is_closing():
+        if self._parsed or not self._outside_body or self.transport.is_closing():
             return
         self._head += len(data)
         if self._head > HEAD_LIMIT:
@@ -41,12 +44,12 @@ class Protocol(HttpToolsProtocol):
             self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
     def on_headers_complete(self) -> None:
-        self._outside_body, self._head = False, 0
+        self._outside_body, self._parsed, self._head = False, True, 0
         self._in_time()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._outside_body = True
+        self._outside_body = self._parsed = True
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""How often an address is asked, and what is told when it does not answer.
+"""What is asked over the network: how often, how an address is shown, what is told when it does not answer.
 
 No message repeats a text, a key, or what a server says in free words, since servers quote both.
 """
@@ -56,21 +56,33 @@ class Deadline:
 
 
 def insist(
-    call: Callable[[], T], where: str, error: type[RecollectError], patience: Patience, deadline: Deadline
+    call: Callable[[], T],
+    patience: Patience,
+    deadline: Deadline,
+    failure: Callable[[int, Passing], RecollectError],
 ) -> T:
-    """What the call returns, after as many attempts as it takes and is allowed."""
+    """What the call returns, after as many attempts as it takes and is allowed; then its `failure`."""
     attempt = 1
     while True:
         try:
             return call()
         except Passing as passing:
-            reason, asked = passing.reason, passing.retry_after
-        wait = min(_back_off(attempt) if asked is None else asked, _LONGEST_WAIT)
+            last = passing
+        wait = min(_back_off(attempt) if last.retry_after is None else last.retry_after, _LONGEST_WAIT)
         if attempt >= patience.attempts or wait >= deadline.left():
-            times = f"{attempt} times, at last" if attempt > 1 else "once,"
-            raise error(f"{where} failed {times} with {reason}.")
+            raise failure(attempt, last)
         patience.sleep(wait)
         attempt += 1
+
+
+def failing(where: str, error: type[RecollectError]) -> Callable[[int, Passing], RecollectError]:
+    """The failure of an address that is not ours."""
+
+    def failure(attempt: int, last: Passing) -> RecollectError:
+        times = f"{attempt} times, at last" if attempt > 1 else "once,"
+        return error(f"{where} failed {times} with {last.reason}.")
+
+    return failure
 
 
 def refusal(where: str, status: int, body: object) -> str:

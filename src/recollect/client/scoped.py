@@ -1,0 +1,388 @@
+"""The verbs of one user's memory behind a server: each a request, with the signature of its original."""
+
+import builtins
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from recollect.client.connection import Connection, as_json
+from recollect.client.likeness import Given, like
+from recollect.client.streams import batches, counted, said, written
+from recollect.client.working import RemoteWorkingMemory
+from recollect.errors import Invalid
+from recollect.limits import check_many, check_progress, check_whole
+from recollect.model.goals import GoalState
+from recollect.model.mined import Mined
+from recollect.model.places import Drawer, Place
+from recollect.model.recollection import Event, Neighbourhood, Recollection
+from recollect.model.records import (
+    AuditEntry,
+    Conversation,
+    Entity,
+    Episode,
+    Goal,
+    MemoryRecord,
+    Procedure,
+    Profile,
+    Record,
+    Summary,
+    ToolInvocation,
+    Turn,
+    UserSettings,
+)
+from recollect.model.retention import Retention
+from recollect.model.scope import GLOBAL, Scope
+from recollect.model.tools import ToolStats
+from recollect.record.memories import as_items
+from recollect.record.sizes import Filled
+from recollect.record.spending import Spending
+from recollect.record.transfer import Imported
+from recollect.scoped import ScopedMemory
+from recollect.tend.erase import Forgotten, check_one_target
+
+R = TypeVar("R")
+
+PAGE = 50
+"""How many are listed unless somebody says; a server gives at most `LONGEST_PAGE` at once."""
+LONGEST_PAGE = 1000
+SOMEBODY = "somebody"
+"""Stands for a user that the server knows by the key."""
+
+
+class RemoteScopedMemory:
+    """One user's memory behind a server, seen from a channel, an agent and a conversation: verb for verb what
+    `ScopedMemory` is in this process."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        user: str | None = None,
+        channel: str = GLOBAL,
+        agent: str | None = None,
+        conversation: str | None = None,
+    ) -> None:
+        self._connection = connection
+        self._user = user
+        self._scope = Scope(SOMEBODY if user is None else user, channel, agent, conversation)
+        if user is not None and user != user.strip():
+            raise Invalid("A user's name that begins or ends with a space cannot be sent to a server.")
+
+    @property
+    def scope(self) -> Scope:
+        if self._user is None:
+            self._user = self._call("GET", "whoami", returns=str | None, inside="user")
+            if self._user is None:
+                raise Invalid("This key opens everybody's memory: say whose, with client.scope(user=…).")
+            here = self._scope
+            self._scope = Scope(self._user, here.channel, here.agent, here.conversation)
+        return self._scope
+
+    @property
+    def working(self) -> RemoteWorkingMemory:
+        """What an agent has in its head during the scope's conversation."""
+        return RemoteWorkingMemory(self._call, self._scope.conversation)
+
+    def _call(
+        self,
+        method: str,
+        *path: str,
+        returns: Any = None,
+        inside: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        body: Any = None,
+        reads: bool = False,
+        again: bool = True,
+    ) -> Any:
+        asked = {**self._params, **(params or {})}
+        return self._connection.call(
+            method,
+            path,
+            returns,
+            inside=inside,
+            params=asked,
+            body=body,
+            headers=self._headers,
+            reads=reads,
+            again=again,
+        )
+
+    def _paged(
+        self, path: str, kind: type[R], params: Given, *, inside: str | None = None, by: str = "id"
+    ) -> builtins.list[R]:
+        """As many as are wanted, however few the server gives at a time."""
+        found: list[R] = []
+        left = check_whole("limit", params.get("limit", PAGE))
+        while left > 0:
+            page = {**params, "limit": min(left, LONGEST_PAGE)}
+            got = self._call("GET", path, returns=list[kind], inside=inside or path, params=page)
+            found += got
+            left -= len(got)
+            if len(got) < page["limit"]:
+                break
+            params = {**params, "after": getattr(got[-1], by)}
+        return found
+
+    @property
+    def _params(self) -> Given:
+        here = self._scope
+        channel = None if here.channel == GLOBAL else here.channel
+        return {"channel": channel, "agent": here.agent, "conversation": here.conversation}
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {} if self._user is None else {"X-Recollect-User": self._user}
+
+    # What was said
+
+    @like(ScopedMemory.record)
+    def record(self, given: Given) -> Turn:
+        body = {"messages": [said({n: v for n, v in given.items() if v is not None})]}
+        return self._call("POST", "turns", returns=list[Turn], inside="turns", body=body)[0]
+
+    @like(ScopedMemory.record_many)
+    def record_many(self, given: Given) -> builtins.list[Turn]:
+        messages, progress = given["messages"], given.get("progress")
+        check_many("The turns", messages)
+        check_progress(progress)
+        conversation: str | None = given.get("conversation")
+        turns: list[Turn] = []
+        for batch in batches(messages):
+            body = {"messages": batch, "conversation": conversation}
+            stored = self._call("POST", "turns", returns=list[Turn], inside="turns", body=body)
+            if conversation is None:  # the new one of those that name none
+                named = zip(batch, stored, strict=True)
+                conversation = next((t.conversation for m, t in named if not m.get("conversation")), None)
+            turns += stored
+            if progress:
+                progress(len(turns))
+        return turns
+
+    @like(ScopedMemory.record_tool)
+    def record_tool(self, given: Given) -> ToolInvocation:
+        return self._call("POST", "tool_invocations", returns=ToolInvocation, body=given)
+
+    @like(ScopedMemory.record_summary)
+    def record_summary(self, given: Given) -> Summary:
+        if (conversation := self._scope.conversation) is None:
+            raise Invalid("A summary belongs to a conversation: use memory.scope(user=…, conversation=…).")
+        return self._call("POST", "conversations", conversation, "summaries", returns=Summary, body=given)
+
+    # What is known
+
+    @like(ScopedMemory.remember)
+    def remember(self, given: Given) -> MemoryRecord:
+        fields = given.pop("fields", {})
+        return self.remember_many([{**given, **fields}])[0]
+
+    @like(ScopedMemory.remember_many)
+    def remember_many(self, given: Given) -> builtins.list[MemoryRecord]:
+        body = {"items": as_items(given["items"])}
+        return self._call("POST", "memories", returns=list[MemoryRecord], inside="memories", body=body)
+
+    @like(ScopedMemory.correct)
+    def correct(self, given: Given) -> MemoryRecord:
+        return self._call("PUT", "records", given.pop("id"), returns=MemoryRecord, body=given)
+
+    @like(ScopedMemory.pin)
+    def pin(self, given: Given) -> MemoryRecord:
+        body = {"pinned": given.get("pinned", True)}
+        return self._call("PATCH", "records", given["id"], returns=MemoryRecord, body=body)
+
+    @like(ScopedMemory.promote)
+    def promote(self, given: Given) -> MemoryRecord:
+        body = {"promoted": given.get("promoted", True)}
+        return self._call("PATCH", "records", given["id"], returns=MemoryRecord, body=body)
+
+    @like(ScopedMemory.mine)
+    def mine(self, given: Given) -> builtins.list[Mined]:
+        progress = given.pop("progress", None)
+        check_progress(progress)
+        mined = self._call("POST", "mine", returns=list[Mined], inside="mined", body=given)
+        if progress:
+            progress(sum(one.turns for one in mined))
+        return mined
+
+    @like(ScopedMemory.unmine)
+    def unmine(self, given: Given) -> Forgotten:
+        return self._call("DELETE", "conversations", given["conversation"], "mined", returns=Forgotten)
+
+    @like(ScopedMemory.merge)
+    def merge(self, given: Given) -> Entity:
+        return self._call("POST", "entities", "merge", returns=Entity, body=given)
+
+    @like(ScopedMemory.split)
+    def split(self, given: Given) -> Entity:
+        return self._call("POST", "entities", "split", returns=Entity, body=given)
+
+    # Asking
+
+    @like(ScopedMemory.recall)
+    def recall(self, given: Given) -> Recollection:
+        return self._call("POST", "recall", returns=Recollection, body=given, reads=True)
+
+    @like(ScopedMemory.get)
+    def get(self, given: Given) -> Record:
+        return self._call("GET", "records", given["id"], returns=Record)
+
+    @like(ScopedMemory.list)
+    def list(self, given: Given) -> builtins.list[Record]:
+        where = as_json(given.pop("where", {})).decode()
+        return self._paged("records", Record, {"kind": "fact", **given, "where": where})
+
+    @like(ScopedMemory.conversation)
+    def conversation(self, given: Given) -> builtins.list[Turn]:
+        return self._call("GET", "conversations", given["id"], "turns", returns=list[Turn], inside="turns")
+
+    @like(ScopedMemory.conversations)
+    def conversations(self, given: Given) -> builtins.list[Conversation]:
+        return self._paged("conversations", Conversation, given)
+
+    @like(ScopedMemory.summaries)
+    def summaries(self, given: Given) -> builtins.list[Summary]:
+        path = ("conversations", given["conversation"], "summaries")
+        return self._call("GET", *path, returns=list[Summary], inside="summaries")
+
+    @like(ScopedMemory.timeline)
+    def timeline(self, given: Given) -> builtins.list[Event]:
+        return self._call("GET", "timeline", returns=list[Event], inside="events", params=given)
+
+    @like(ScopedMemory.neighbours)
+    def neighbours(self, given: Given) -> Neighbourhood:
+        return self._call("GET", "graph", returns=Neighbourhood, params=given)
+
+    @like(ScopedMemory.palace)
+    def palace(self, given: Given) -> builtins.list[Place]:
+        return self._paged("palace", Place, given, inside="places", by="number")
+
+    @like(ScopedMemory.drawer)
+    def drawer(self, given: Given) -> Drawer:
+        return self._call("GET", "palace", "drawer", returns=Drawer, params=given)
+
+    @like(ScopedMemory.counts)
+    def counts(self, given: Given) -> dict[str, int]:
+        return self._call("GET", "stats", returns=dict[str, int], inside="counts")
+
+    @like(ScopedMemory.sizes)
+    def sizes(self, given: Given) -> dict[str, Filled]:
+        return self._call("GET", "stats", returns=dict[str, Filled], inside="sizes")
+
+    # The user as a person
+
+    @like(ScopedMemory.add_goal)
+    def add_goal(self, given: Given) -> Goal:
+        return self._call("POST", "goals", returns=Goal, body=given)
+
+    @like(ScopedMemory.goals)
+    def goals(self, given: Given) -> builtins.list[Goal]:
+        status = given.get("status", "active")
+        params = {"status": "all" if status is None else status}
+        return self._call("GET", "goals", returns=list[Goal], inside="goals", params=params)
+
+    @like(ScopedMemory.goal)
+    def goal(self, given: Given) -> GoalState:
+        return self._call("GET", "goals", given["id"], returns=GoalState)
+
+    @like(ScopedMemory.update_goal)
+    def update_goal(self, given: Given) -> Goal:
+        return self._call("PATCH", "goals", given["id"], returns=Goal, body=given.get("changes", {}))
+
+    @like(ScopedMemory.complete_goal)
+    def complete_goal(self, given: Given) -> Goal:
+        return self._call("POST", "goals", given.pop("id"), "complete", returns=Goal, body=given)
+
+    @like(ScopedMemory.end)
+    def end(self, given: Given) -> Conversation:
+        id = given.pop("conversation", None)
+        if (id := self._scope.conversation if id is None else id) is None:
+            raise Invalid("Say which conversation has ended: end(conversation=…).")
+        return self._call("POST", "conversations", id, "end", returns=Conversation, body=given)
+
+    @like(ScopedMemory.procedures)
+    def procedures(self, given: Given) -> builtins.list[Procedure]:
+        kinds = list[Procedure]
+        return self._call("GET", "procedures", "search", returns=kinds, inside="procedures", params=given)
+
+    @like(ScopedMemory.episodes)
+    def episodes(self, given: Given) -> builtins.list[Episode]:
+        return self._call("GET", "episodes", "search", returns=list[Episode], inside="episodes", params=given)
+
+    @like(ScopedMemory.tools)
+    def tools(self, given: Given) -> builtins.list[ToolStats]:
+        return self._call("GET", "tools", returns=list[ToolStats], inside="tools", params=given)
+
+    @like(ScopedMemory.profile)
+    def profile(self, given: Given) -> Profile:
+        return self._call("GET", "profile", returns=Profile)
+
+    @like(ScopedMemory.update_profile)
+    def update_profile(self, given: Given) -> Profile:
+        return self._call("PATCH", "profile", returns=Profile, body=given)
+
+    @like(ScopedMemory.settings)
+    def settings(self, given: Given) -> UserSettings:
+        return self._call("GET", "settings", returns=UserSettings)
+
+    @like(ScopedMemory.update_settings)
+    def update_settings(self, given: Given) -> UserSettings:
+        return self._call("PATCH", "settings", returns=UserSettings, body=given.get("values", {}))
+
+    @like(ScopedMemory.is_on)
+    def is_on(self, given: Given) -> bool:
+        return self._call("GET", "settings", returns=UserSettings).values.get("enabled", True)
+
+    @like(ScopedMemory.retention)
+    def retention(self, given: Given) -> Retention:
+        return self._call("GET", "retention", returns=Retention)
+
+    @like(ScopedMemory.retention_origins)
+    def retention_origins(self, given: Given) -> dict[str, str]:
+        return self._call("GET", "retention", "origins", returns=dict[str, str])
+
+    @like(ScopedMemory.set_retention)
+    def set_retention(self, given: Given) -> Retention:
+        params = {"channel": given.get("channel")}  # and not the scope's
+        return self._call(
+            "PATCH", "retention", returns=Retention, params=params, body=given.get("values", {})
+        )
+
+    # Leaving
+
+    @like(ScopedMemory.forget)
+    def forget(self, given: Given) -> Forgotten:
+        named = {name: given.get(name) for name in ("id", "conversation", "channel", "agent")}
+        check_one_target(everything=given.get("everything", False), **named)
+        params = {name: given[name] for name in ("dry_run", "with_sources") if name in given}
+        routes = {"id": "records", "conversation": "conversations", "channel": "channels", "agent": "agents"}
+        for name, id in named.items():
+            if id:
+                return self._call("DELETE", routes[name], id, returns=Forgotten, params=params)
+        params["confirm"] = self.scope.user
+        return self._call("DELETE", "everything", returns=Forgotten, params=params)
+
+    @like(ScopedMemory.export)
+    def export(self, given: Given) -> Iterator[str]:
+        return self._connection.lines(("export",), self._params, self._headers)
+
+    @like(ScopedMemory.import_)
+    def import_(self, given: Given) -> Imported:
+        lines, progress = given["lines"], given.get("progress")
+        check_many("The lines", lines)
+        check_progress(progress)
+        parts = counted(written(lines), progress)
+        done: Imported = self._connection.send(("import",), parts, Imported, self._params, self._headers)
+        if progress:
+            progress(done.total + done.unchanged)
+        return done
+
+    @like(ScopedMemory.spending)
+    def spending(self, given: Given) -> builtins.list[Spending]:
+        return self._call("GET", "usage", returns=list[Spending], inside="usage", params=given)
+
+    @like(ScopedMemory.audit)
+    def audit(self, given: Given) -> builtins.list[AuditEntry]:
+        params = {"conversation": None, **given}  # of what is told, and not the scope's
+        return self._paged("audit", AuditEntry, params)
+
+    @like(ScopedMemory.readers)
+    def readers(self, given: Given) -> builtins.list[AuditEntry]:
+        path = ("records", given.pop("id"), "readers")
+        return self._call("GET", *path, returns=list[AuditEntry], inside="readers", params=given)
