@@ -17,7 +17,7 @@ from recollect.server.gateway.passing import Outgoing, Passing
 from recollect.server.gateway.reading import Body
 from recollect.server.gateway.refusals import Turned, no_response
 from recollect.server.gateway.upstream import headers_up, url
-from recollect.server.scope import caller
+from recollect.server.identity.caller import Caller
 from recollect.server.serving import serving
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
@@ -51,13 +51,13 @@ async def _ask(dialect: Dialect, request: Request) -> Response:
     process = serving(request)
     raw = await request.body()
     afterwards: Afterwards = request.app.state.afterwards
-    asking = Asking(process, afterwards, caller(request), request, dialect, raw)
+    asking = Asking(process, afterwards, _caller(request), request, dialect, raw)
     return Passing(process, asking.prepared)
 
 
 async def _get_response(request: Request) -> Response:
     process, id = serving(request), _id(request)
-    user = caller(request).user
+    user = _caller(request).user
     try:
         if user is None:
             raise no_response(id)
@@ -70,7 +70,7 @@ async def _get_response(request: Request) -> Response:
 
 async def _delete_response(request: Request) -> Response:
     process, id = serving(request), _id(request)
-    user = caller(request).user
+    user = _caller(request).user
     try:
         if user is None:
             raise no_response(id)
@@ -80,13 +80,19 @@ async def _delete_response(request: Request) -> Response:
     return answer({"id": id, "object": "response", "deleted": True})
 
 
+def _caller(request: Request) -> Caller:
+    """Who is calling, as the gate has established, or does now."""
+    found: Caller | None = getattr(request.state, "caller", None)
+    return found or serving(request).gate.caller(request)
+
+
 def _id(request: Request) -> str:
     return request.path_params["id"]
 
 
 async def _pass_on(request: Request) -> Response:
     """Anything else, as it is."""
-    process, who = serving(request), caller(request)
+    process, who = serving(request), _caller(request)
     wanted: str = request.path_params["path"]
     if who.role != "local" and not _is_stateless(wanted):
         message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."
