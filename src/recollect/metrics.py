@@ -24,7 +24,7 @@ COUNTERS: dict[str, tuple[str, str]] = {
     measuring.MEMORIES: ("memories_added", "Memories that were saved or mined."),
     measuring.MINED: ("mined_turns", "Turns that were mined."),
     measuring.INJECTED: ("gateway_injected", "Requests that the gateway put memories into."),
-    measuring.UNAIDED: ("gateway_unaided", "Requests that went on without memory because of a problem."),
+    measuring.UNAIDED: ("gateway_unaided", "Requests that went on without memory, or with less."),
     measuring.UNRECORDED: ("gateway_unrecorded", "Requests that the gateway could not record."),
     measuring.CACHE_HITS: ("cache_hits", "Searches with the vectors of the user in memory."),
     measuring.CACHE_MISSES: ("cache_misses", "Searches that read all vectors of the user."),

@@ -208,7 +208,8 @@ class OpenAIServer:
                 whole = route(request.body)
                 raw = whole if isinstance(whole, bytes) else json.dumps(whole).encode()
                 half = raw[: len(raw) // 2]
-                handler.send(200, half, length=len(raw if isinstance(step, Break) else half))
+                kind = "text/event-stream" if isinstance(whole, bytes) else "application/json"
+                handler.send(200, half, kind=kind, length=len(raw if isinstance(step, Break) else half))
                 if isinstance(step, Break):
                     handler.hang_up()
             case Drop():
