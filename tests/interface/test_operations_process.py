@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, Request
 
-from recollect import Memory
+from recollect import Memory, Turn
 from recollect.server.serving import serving
 from tests.interface.load import lost, writing
 from tests.interface.serving import serve, started
@@ -22,7 +22,8 @@ LOCAL = "local"
 
 def stored(db: Path | str) -> list[str]:
     with Memory.open(db, embedder="hashing") as memory:
-        return [turn.content for turn in memory.scope(LOCAL).list("turn", limit=100_000)]
+        turns = memory.scope(LOCAL).list("turn", limit=100_000)
+        return [turn.content for turn in turns if isinstance(turn, Turn)]
 
 
 @pytest.fixture
