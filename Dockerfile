@@ -1,5 +1,5 @@
 # The server and the worker, of one image. In a container it listens to everybody, so it needs a key first:
-#   docker run --rm -v memory:/data recollect recollect keys create ...
+#   docker run --rm -v memory:/data recollect recollect keys create --service
 #   docker run -v memory:/data -p 127.0.0.1:7070:7070 recollect
 FROM python:3.12-slim AS build
 WORKDIR /source

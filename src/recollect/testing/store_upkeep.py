@@ -184,6 +184,9 @@ class UpkeepContract(StoreSuite):
         assert store.acquire("job", "one", START, START + minute)
         assert not store.acquire("job", "two", START, START + minute)
 
+    def test_an_open_store_has_the_schema_of_this_release(self, store: Store) -> None:
+        assert store.is_current()
+
     def test_of_two_rebuilds_the_one_that_began_last_says_when_it_is_done(
         self, store: Store, alice: UserStore
     ) -> None:
