@@ -151,6 +151,9 @@ def test_another_method_is_told(me: httpx.Client) -> None:
     refused = me.put(f"{V1}/facts", json={})
     assert (refused.status_code, refused.headers["content-type"]) == (405, PROBLEM)
     assert "allow" in refused.headers
+    assert "/docs" in me.get(f"{V1}/nothing").json()["detail"]
+    deep = me.post(f"{V1}/facts", content="[" * 100_000, headers={"content-type": "application/json"})
+    assert "send JSON" in deep.json()["detail"]
 
 
 def test_nobody_says_who_they_are_in_the_query(me: httpx.Client) -> None:

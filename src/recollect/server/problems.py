@@ -19,6 +19,13 @@ TOLD = 10
 """How many of the mistakes in a request are told."""
 NAME_SHOWN = 100
 
+UNSAID = {
+    "Not Found": "There is nothing at this address. /docs lists what there is.",
+    "Method Not Allowed": "That cannot be done at this address; the header Allow says what can.",
+    "There was an error parsing the body": "The body cannot be read: send JSON, in UTF-8, not nested too deep.",
+}
+"""What the framework leaves unsaid."""
+
 STATUS: dict[type[Exception], int] = {
     errors.TooLarge: 413,
     errors.Invalid: 422,
@@ -78,7 +85,7 @@ def install(app: FastAPI) -> None:
 
     async def http(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return problem(error.status_code, str(error.detail), error.headers)
+        return problem(error.status_code, UNSAID.get(str(error.detail), str(error.detail)), error.headers)
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

@@ -9,6 +9,8 @@ from starlette.responses import Response
 from recollect import Drawer, Entity, Episode, Event, Place, Procedure, ToolInvocation, ToolStats
 from recollect.limits import TEXT_LIMIT
 from recollect.model.recollection import Neighbourhood
+from recollect.recall.neighbours import HOPS, LIMIT, MOST
+from recollect.scoped.learning import TOP_K
 from recollect.server.answers import answer
 from recollect.server.http.shapes import (
     LONGEST_PAGE,
@@ -30,9 +32,9 @@ from recollect.server.serving import serving
 
 router = APIRouter(prefix="/api/v1", tags=["knowledge"], responses=REFUSED)
 
-FOUND = 3
 EVENTS = 100
-NEIGHBOURS = 50
+DIGITS = 10
+"""From so many digits on, a number is none of a place."""
 Task = Annotated[str, Query(description="What is to be done.", examples=["Deploy the site"])]
 TopK = Annotated[int, Query(ge=1, le=LONGEST_PAGE)]
 Named = Annotated[str | None, Query(max_length=TEXT_LIMIT, description="A name, an alias or an id.")]
@@ -95,7 +97,7 @@ async def tools(
     summary="How it is done",
     **gives(made(procedures=list[Procedure])),
 )
-async def procedures(request: Request, memory: Scoped, task: Task, top_k: TopK = FOUND) -> Response:
+async def procedures(request: Request, memory: Scoped, task: Task, top_k: TopK = TOP_K) -> Response:
     """How tasks like this are done: what went well before comes first."""
     return answer({"procedures": await serving(request).run(lambda: memory.procedures(task, top_k))})
 
@@ -106,7 +108,7 @@ async def procedures(request: Request, memory: Scoped, task: Task, top_k: TopK =
     summary="How it went before",
     **gives(made(episodes=list[Episode])),
 )
-async def episodes(request: Request, memory: Scoped, task: Task, top_k: TopK = FOUND) -> Response:
+async def episodes(request: Request, memory: Scoped, task: Task, top_k: TopK = TOP_K) -> Response:
     """Tasks like this that were worked on, and how they ended: what went well comes first."""
     return answer({"episodes": await serving(request).run(lambda: memory.episodes(task, top_k))})
 
@@ -133,9 +135,9 @@ async def graph(
     request: Request,
     memory: Scoped,
     entity: Annotated[str, Query(max_length=TEXT_LIMIT, description="A name, an alias or an id.")],
-    hops: Annotated[int, Query(ge=1, le=3)] = 1,
+    hops: Annotated[int, Query(ge=1, le=HOPS)] = 1,
     as_of: Since = None,
-    limit: Limit = NEIGHBOURS,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = LIMIT,
 ) -> Response:
     """Who and what an entity is related to, the nearest first, and the relations that lead there."""
     return answer(
@@ -179,10 +181,7 @@ async def palace(
 
 def _number(part: str | None) -> str | int | None:
     """A place is named by its number alone, or as it is written."""
-    return int(part) if part is not None and part.isdecimal() and len(part) < TEXT_DIGITS else part
-
-
-TEXT_DIGITS = 10
+    return int(part) if part is not None and part.isdecimal() and len(part) < DIGITS else part
 
 
 @router.get("/palace/drawer", operation_id="drawer", summary="Open a drawer", **gives(Drawer))
