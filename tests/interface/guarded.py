@@ -93,7 +93,7 @@ def guarded(
         app = create_app(memory)
         stand_in(app)
         listening = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_level="error", http=http, proxy_headers=False, ws="none")  # type: ignore[arg-type]
+        config = uvicorn.Config(app, log_level="error", http=http, proxy_headers=False, ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()

@@ -193,8 +193,10 @@ def mining(place: Place) -> Any:
     told: list[int] = []
     yield mine.mine("c", told.append), told
     yield mine.mine()
-    yield mine.list("fact"), sorted(one.name for one in mine.list("entity"))
-    yield sorted((one.type, one.valid_from) for one in mine.list("relation"))
+    people: list[Any] = mine.list("entity")
+    bonds: list[Any] = mine.list("relation")
+    yield mine.list("fact"), sorted(one.name for one in people)
+    yield sorted((one.type, one.valid_from) for one in bonds)
     yield (
         mine.timeline("Anna"),
         mine.timeline(since=day(0), until=day(9), limit=3),

@@ -214,7 +214,7 @@ def test_headers_of_ours_and_of_connections_do_not_go_upstream(gate: Gateway) ->
 def test_whose_memory_it_is(keyed: Gateway, key: str, named: str | None, whose: str | None) -> None:
     context = {} if named is None else {"memory_context": {"user_id": named, "project_id": "work"}}
     headers = {"Authorization": f"Bearer {key}"}
-    answer = keyed.http.post("/chat/completions", json=asking(**context), headers=headers)
+    answer = keyed.http.post("/chat/completions", json={**asking(), **context}, headers=headers)
     assert answer.status_code == (200 if whose else 404), answer.text
     for user in ("ann", "bob", "local"):
         assert len(keyed.turns(user)) == (2 if user == whose else 0)

@@ -190,7 +190,7 @@ def test_a_stream_that_breaks_off_is_recorded_and_cannot_be_gone_on_from(gate: G
     part = whole[: whole.index(b" three")]
     gate.upstream.script(Feed([part], end="broken"))
     with pytest.raises(openai.APIConnectionError):
-        [*as_user(gate, "ann").responses.create(model=MODEL, input="Count", stream=True)]
+        list(as_user(gate, "ann").responses.create(model=MODEL, input="Count", stream=True))
     assert gate.turns("ann") == [("user", "Count"), ("assistant", "one two")]
     assert gate.raw_turns("ann")[1].metadata == {"partial": True}
     assert gate.responses("ann") == []

@@ -135,7 +135,7 @@ def test_a_named_conversation_at_once(gate: Gateway) -> None:
         gate.http.post("/chat/completions", json=body, headers={"X-Recollect-Conversation": "one"})
 
     with ThreadPoolExecutor(8) as threads:
-        [*threads.map(say, range(16))]
+        list(threads.map(say, range(16)))
     turns = gate.raw_turns()
     assert [turn.index for turn in turns] == [*range(32)]
     assert {turn.content for turn in turns} == {

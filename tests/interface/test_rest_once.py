@@ -36,7 +36,8 @@ class Held:
         assert self.go.wait(20)
         return self._hashing.embed_passages(texts)
 
-    embed_query = embed_passages
+    def embed_query(self, text: str) -> Vectors:
+        return self._hashing.embed_query(text)
 
 
 def keyed(key: str = "k") -> dict[str, str]:

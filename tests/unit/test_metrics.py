@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from recollect import Invalid, Memory
 from recollect.metrics import Figures, exposition, figures
 from recollect.ports.embedder import Vectors
-from recollect.ports.tending import JobState, Mark, Measure, Visit
+from recollect.ports.tending import PARKED_AFTER, JobState, Mark, Measure, Visit
 from recollect.stores.sql import schema
 from recollect.tend.work import TOLD_EVERY
 from recollect.testing.store_samples import START, ManualClock
@@ -38,7 +38,7 @@ def fail(memory: Memory, user: str, chore: str, problem: str) -> None:
 
 
 def park_vectors(memory: Memory) -> None:
-    change = schema.vectors.update().where(schema.empty).values(failures=schema.PARKED_AFTER)
+    change = schema.vectors.update().where(schema.empty).values(failures=PARKED_AFTER)
     memory.store._backend.write(lambda connection: connection.execute(change).rowcount)  # type: ignore[attr-defined]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory, Recollection, ScopedMemory, StoreError, UserSettings
+from recollect import Fact, Invalid, Memory, Recollection, ScopedMemory, StoreError, UserSettings
 from recollect.model.changes import Put
 from recollect.policies import KEPT, Policies
 from recollect.testing.store_samples import START, ManualClock
@@ -198,7 +198,7 @@ def test_an_agent_without_mining_still_recalls(open_memory: OpenMemory, clock: M
     memory.tend()
     assert derek.list("fact") == []
     assert planner.recall("Where do I live?").hits
-    assert derek.list("conversation")[0].concluded_to == 1  # it waits for nothing
+    assert derek.conversations()[0].concluded_to == 1  # it waits for nothing
     derek.update_settings(agents=None)
     clock.advance(hours=1)
     memory.tend()
@@ -268,7 +268,7 @@ def test_what_mining_does_with_sensitive_data(open_memory: OpenMemory) -> None:
         scope.update_settings(pii=wish)
         say(scope, "My email is derek.miller@example.com.")
         scope.mine()
-        mined[user] = " ".join(fact.content for fact in scope.list("fact"))
+        mined[user] = " ".join(fact.content for fact in scope.list("fact") if isinstance(fact, Fact))
     assert "derek.miller@example.com" not in mined["derek"]
     assert "derek.miller@example.com" in mined["anna"]
 
