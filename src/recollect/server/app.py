@@ -9,7 +9,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
 from recollect.server import operations, problems
-from recollect.server.access import Access
+from recollect.server.access import Access, Routed
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
@@ -38,7 +38,8 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
             closing(Readiness(memory)) as readiness,
         ):
-            async with httpx.AsyncClient(timeout=timeout) as upstream:
+            limits = httpx.Limits(max_connections=settings.connections)
+            async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
                 gate, measures = Gate(memory.store, settings), HttpMeasures(process)
                 serving = Serving(memory, gate, upstream, threads, readiness, measures)
                 app.state.serving = serving
@@ -52,7 +53,8 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         redoc_url=None,
         telemetry=QUIET,
     )
+    app.add_middleware(Routed)  # what is added first is innermost
     problems.install(app)
     app.include_router(operations.router)
-    app.add_middleware(Access)  # the last one added is the outermost
+    app.add_middleware(Access)  # and what is added last outermost
     return app
