@@ -111,7 +111,7 @@ def test_the_route_is_known_whatever_was_made_of_the_request(memory: Memory) -> 
     app = create_app(memory)
     app.include_router(router)
     app.user_middleware.insert(1, Middleware(Copying))
-    with TestClient(app) as client:
+    with TestClient(app, "http://127.0.0.1", client=("127.0.0.1", 1)) as client:
         client.get("/things/1")
         assert 'route="/things/{id:path}"' in client.get("/metrics").text
 
