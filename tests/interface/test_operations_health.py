@@ -44,7 +44,7 @@ def test_it_lives_is_ready_and_says_where_things_are(memory: Memory) -> None:
         places = httpx.get(url).json()
         assert places["name"] == "Recollect"
         for place in ("docs", "openapi", "health", "ready", "metrics"):
-            assert httpx.get(url + places[place]).status_code == 200
+            assert httpx.get(url + places[place], timeout=60).status_code == 200
         assert "server" not in httpx.get(url).headers
 
 

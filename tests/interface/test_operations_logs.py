@@ -12,10 +12,14 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from fastapi import APIRouter
+from starlette.middleware import Middleware
 from starlette.responses import StreamingResponse
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect import Memory, StoreUnavailable
 from recollect.server import logs
+from recollect.server.app import create_app
 from recollect.settings import load
 from tests.interface.serving import serve
 
@@ -83,6 +87,7 @@ def test_a_request_is_a_line(memory: Memory, logged: Callable[..., io.StringIO])
     (line,) = [line for line in lines(stream) if line["logger"] == "recollect.access"]
     assert line.pop("ms") >= 0
     assert line.pop("at").endswith("+00:00")
+    assert line.pop("key") in {"-", "local"}  # nobody, where nobody has to say who they are
     assert line == {
         "level": "info",
         "logger": "recollect.access",
@@ -90,10 +95,25 @@ def test_a_request_is_a_line(memory: Memory, logged: Callable[..., io.StringIO])
         "method": "GET",
         "route": "/things/{id:path}",
         "status": 200,
-        "key": "-",
         "request": "abc-1.2",
     }
     assert "10,000" not in stream.getvalue()
+
+
+def test_the_route_is_known_whatever_was_made_of_the_request(memory: Memory) -> None:
+    class Copying:
+        def __init__(self, app: ASGIApp) -> None:
+            self._app = app
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            await self._app({**scope}, receive, send)
+
+    app = create_app(memory)
+    app.include_router(router)
+    app.user_middleware.insert(1, Middleware(Copying))
+    with TestClient(app, "http://127.0.0.1", client=("127.0.0.1", 1)) as client:
+        client.get("/things/1")
+        assert 'route="/things/{id:path}"' in client.get("/metrics").text
 
 
 @pytest.mark.parametrize("given", ["a b", "x" * 129, "ü", "a\tb", ""])
@@ -174,9 +194,9 @@ def test_hostile_bytes_reach_neither_log_nor_answer(
 ) -> None:
     stream = logged(log_format="text")
     with serve(memory, router) as url:
-        raw(url, b"GET /things/%0d%0aforged%1b[2J HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        raw(url, b"GET /things/%0d%0aforged%1b[2J HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         raw(url, b"\x16\x03\x01 GET \x1b[2J\r\n\r\n")
-        raw(url, b"GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\x1b[2J\r\nConnection: close\r\n\r\n")
+        raw(url, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Request-Id: a\x1b[2J\r\nConnection: close\r\n\r\n")
         assert httpx.get(f"{url}/healthz").status_code == 200
     assert "forged" not in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
@@ -184,9 +204,9 @@ def test_hostile_bytes_reach_neither_log_nor_answer(
 
 def test_a_head_without_end_is_refused(memory: Memory) -> None:
     with serve(memory) as url:
-        answer = raw(url, b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 2_000_000)
+        answer = raw(url, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: " + b"a" * 2_000_000)
         assert answer == b"" or b" 431 " in answer.splitlines()[0]
         many = b"".join(b"X-%d: 1\r\n" % number for number in range(100_000))
-        answer = raw(url, b"GET / HTTP/1.1\r\nHost: x\r\n" + many)
+        answer = raw(url, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + many)
         assert b" 200 " not in answer
         assert httpx.get(f"{url}/healthz").status_code == 200

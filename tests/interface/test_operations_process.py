@@ -86,7 +86,7 @@ def test_a_second_signal_ends_it_at_once(db: Path, tmp_path: Path) -> None:
         assert httpx.get(f"{process.url}/healthz").status_code == 200
         host, port = process.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as unfinished:
-            head = b"POST /api/v1/turns HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            head = b"POST /api/v1/turns HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
             unfinished.sendall(head + b"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")
             assert unfinished.recv(100).startswith(b"HTTP/1.1 100")  # it waits for the body
             process.signal()
@@ -208,5 +208,5 @@ def test_the_same_setting_is_for_requests_that_hang(memory: Memory) -> None:
             client.get(f"{url}/hang", timeout=0.2)
         address = url.removeprefix("http://").split(":")
         open_connection = socket.create_connection((address[0], int(address[1])))
-        open_connection.sendall(b"GET /hang HTTP/1.1\r\nHost: x\r\n\r\n")
+        open_connection.sendall(b"GET /hang HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     open_connection.close()

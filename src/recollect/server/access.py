@@ -52,6 +52,21 @@ class Access:
             exchange.tell(seconds)
 
 
+class Routed:
+    """The innermost middleware: notes which route a request took where the outermost finds it, whatever those
+    between them make of the request."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if (route := getattr(scope.get("route"), "path", None)) is not None:
+                scope["state"]["route"] = route
+
+
 class _Exchange:
     """One request and its answer."""
 
@@ -69,7 +84,7 @@ class _Exchange:
     @property
     def route(self) -> str:
         """The template of the path that led to its handler, never the path itself."""
-        return getattr(self._scope.get("route"), "path", NOWHERE)
+        return self._scope["state"].get("route", NOWHERE)
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -9,7 +9,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
 from recollect.server import http, middleware, operations, problems
-from recollect.server.access import Access
+from recollect.server.access import Access, Routed
 from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
@@ -40,7 +40,8 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
             closing(Readiness(memory)) as readiness,
         ):
-            async with httpx.AsyncClient(timeout=timeout) as upstream:
+            limits = httpx.Limits(max_connections=settings.connections)
+            async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
                 measures = HttpMeasures(process)
                 serving = Serving(memory, gate, upstream, threads, readiness, measures)
                 app.state.serving = serving
@@ -54,10 +55,11 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         redoc_url=None,
         telemetry=QUIET,
     )
+    app.add_middleware(Routed)  # what is added first is innermost
     problems.install(app)
     app.include_router(operations.router)
     http.install(app)
     app.include_router(gateway.router())  # the last one: it takes what is left of /v1
     middleware.install(app, gate, memory.settings)
-    app.add_middleware(Access)  # the last one added is the outermost
+    app.add_middleware(Access)  # and what is added last outermost
     return app
