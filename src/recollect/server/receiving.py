@@ -84,7 +84,7 @@ class _Arriving:
         self._end_at(self._now() + self._seconds if self._hurried else None)
 
     def _end_at(self, when: float | None) -> None:
-        """Set the timer; not for a difference that nobody notices, as setting it takes longer than the rest."""
+        """Set the timer; not for a difference that nobody notices: setting it takes longer than the rest."""
         current = self._timer.when()
         if when is None or current is None:
             if when is not current:
