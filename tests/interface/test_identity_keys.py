@@ -1,12 +1,17 @@
 """Keys: whose memory each opens, from when until when."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from queue import Queue
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
+from recollect.server.identity.entry import Entry
+from recollect.server.identity.gate import Gate
+from recollect.server.limiting import Rate
 from recollect.testing.store_samples import ManualClock
 from tests.interface.guarded import WAIT, Guarded, guarded, problem, remembered
 
@@ -56,6 +61,30 @@ def test_a_service_acts_for_the_user_it_names(server: Guarded) -> None:
     for user in ("ana", "ben", "Zoë 東京"):
         client = server.client(service.headers["authorization"][7:], **{"X-Recollect-User": user.encode()})
         assert client.get("/api/v1/whoami").json() == {"user": user, "role": "service"}
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/v1/chat/completions", 200), ("/v1/models", 200), ("/v1/memory", 400), ("/api/memories", 400)],
+)
+def test_the_gateway_also_serves_a_service_without_a_user(server: Guarded, path: str, status: int) -> None:
+    """Without memory, which has nobody to be of."""
+    key = server.issue("service").key
+    scope = {"type": "http", "path": path, "client": ("10.0.0.1", 1), "method": "GET"}
+    scope["headers"] = [(b"authorization", f"Bearer {key}".encode())]
+    sent: list[int] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope["state"]["caller"].user is None
+        sent.append(200)
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("status", 0))
+
+    gate = Gate(server.memory.store, server.memory.settings, server.memory.clock)
+    entry = Entry(app, gate, Rate(0))
+    asyncio.run(entry(scope, send, send))  # type: ignore[arg-type]
+    assert sent[0] == status
 
 
 @pytest.mark.parametrize("name", [b"", b"\xff", b"a" * 257])

@@ -37,16 +37,20 @@ _UNKNOWN = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 
 
 class Remembered(Generic[T]):
-    """What was found, and when; all of it is let go when it becomes too much."""
+    """What was found, and when; all of it is let go when it becomes too much. What was not found is not
+    remembered: anybody can make that up, and would drive out the rest."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[datetime, T]] = {}
 
-    def get(self, name: str, now: datetime, age: timedelta) -> tuple[T] | None:
+    def get(self, name: str, now: datetime, age: timedelta) -> T | None:
         found = self._found.get(name)
-        return (found[1],) if found and timedelta(0) <= now - found[0] < age else None
+        return found[1] if found and timedelta(0) <= now - found[0] < age else None
 
-    def put(self, name: str, now: datetime, value: T) -> None:
+    def put(self, name: str, now: datetime, value: T | None) -> None:
+        if value is None:
+            self._found.pop(name, None)
+            return
         if len(self._found) >= REMEMBERED:
             self._found.clear()
         self._found[name] = (now, value)
@@ -62,7 +66,7 @@ class Gate:
         self._tokens = Tokens(settings, self._clock) if settings.jwt_issuer else None
         self._on_loopback = headers.is_loopback(settings.host)
         self._origins = origins(settings)
-        self._keys = Remembered[ApiKey | None]()
+        self._keys = Remembered[ApiKey]()
         self._signed = Remembered[Signed]()
         self._locally = Remembered[bool]()
         self._noted: dict[str, datetime] = {}
@@ -90,16 +94,16 @@ class Gate:
     async def _is_unlocked(self) -> bool:
         """Whether no key was ever made; where one was, it stays asked for, also after it was revoked."""
         now = self._clock.now()
-        known = self._locally.get("", now, TRUSTED)
-        if known is None:
-            try:
-                known = (not await asyncio.to_thread(self._store.keys, 1),)
-            except StoreError:
-                if (known := self._locally.get("", now, GRACE)) is None:
-                    raise
-                return known[0]
-            self._locally.put("", now, known[0])
-        return known[0]
+        if (known := self._locally.get("", now, TRUSTED)) is not None:
+            return known
+        try:
+            found = not await asyncio.to_thread(self._store.keys, 1)
+        except StoreError:
+            if (known := self._locally.get("", now, GRACE)) is None:
+                raise
+            return known
+        self._locally.put("", now, found)
+        return found
 
     def _check_local(self, scope: Any, said: dict[str, str]) -> None:
         """`Refused` for what does not come from this machine and its own programs: another address, a page
@@ -129,10 +133,10 @@ class Gate:
     async def _signer(self, tokens: Tokens, token: str) -> Caller:
         name, now = digest(token), self._clock.now()
         known = self._signed.get(name, now, TRUSTED)
-        if known is None or now >= known[0].until:
-            known = (await tokens.signed(token),)
-            self._signed.put(name, now, known[0])
-        return Caller("user", known[0].user, f"token of {known[0].user}")
+        if known is None or now >= known.until:
+            known = await tokens.signed(token)
+            self._signed.put(name, now, known)
+        return Caller("user", known.user, f"token of {known.user}")
 
     async def _holder(self, token: str) -> Caller:
         key = await self._looked_up(token) if is_key(token) else None
@@ -145,16 +149,16 @@ class Gate:
 
     async def _looked_up(self, token: str) -> ApiKey | None:
         name, now = digest(token), self._clock.now()
-        known = self._keys.get(name, now, TRUSTED)
-        if known is None:
-            try:
-                known = (await asyncio.to_thread(self._store.key_by_digest, name),)
-            except StoreError:
-                if (known := self._keys.get(name, now, GRACE)) is None:
-                    raise
-                return known[0]
-            self._keys.put(name, now, known[0])
-        return known[0]
+        if (known := self._keys.get(name, now, TRUSTED)) is not None:
+            return known
+        try:
+            found = await asyncio.to_thread(self._store.key_by_digest, name)
+        except StoreError:
+            if (known := self._keys.get(name, now, GRACE)) is None:
+                raise
+            return known
+        self._keys.put(name, now, found)
+        return found
 
     def _note_use(self, key: ApiKey, now: datetime) -> None:
         """Write down that a key is in use, out of the request's way; what cannot be written is not missed."""

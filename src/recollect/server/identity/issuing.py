@@ -43,7 +43,7 @@ def issue(
         raise Invalid("A key of role user has a user, whose memory it opens; no other key has one.")
     if owner is not None:
         check_name("user", owner)
-    if expires_at is not None and check_time("expires_at", expires_at) <= now:
+    if expires_at is not None and (expires_at := check_time("expires_at", expires_at)) <= now:
         raise Invalid("The key would expire before it is used: give a time to come.")
     key = f"{PREFIX}{_LETTERS[role]}_{secrets.token_urlsafe(_SECRET_BYTES)}"
     kept = ApiKey(
