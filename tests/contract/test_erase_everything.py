@@ -179,20 +179,20 @@ def fill(place: Place) -> ScopedMemory:
 
 
 def answered(place: Place, derek: ScopedMemory) -> None:
-    """What passed through the gateway: a response that can be gone on from, and where messages have led to."""
+    """What passed through the gateway: a response to go on from, and where messages have led to."""
     word = place.mark("response")
     kept = Response(
-        id=f"resp_{word}",
+        id="resp_0",
         conversation="",
         at=place.memory.clock.now(),
         input=[{"role": "user", "content": word}],
-        body={"id": f"resp_{word}", "output": [word]},
+        body={"id": "resp_0", "output": [word]},
         channel=place.mark("channel"),
         agent=place.mark("agent"),
     )
     said = [Said(role="user", text=f"Again {place.mark('turn')}")]
     talk = place.mark("conversation")
-    record_thread(derek.workspace, said, Said(role="assistant", text="Yes."), named=talk, response=kept)
+    record_thread(derek._work, said, Said(role="assistant", text="Yes."), named=talk, response=kept)
 
 
 def learn(place: Place, derek: ScopedMemory) -> None:

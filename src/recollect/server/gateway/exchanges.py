@@ -11,6 +11,7 @@ from starlette.requests import Request
 from recollect import RecollectError
 from recollect.errors import Invalid
 from recollect.measuring import INJECTED, UNAIDED
+from recollect.memory import measures_of
 from recollect.server.gateway.afterwards import Afterwards, Going
 from recollect.server.gateway.chains import as_items, chain_of
 from recollect.server.gateway.hearing import Heard, as_json, heard_chat, heard_response, is_stream, unpacked
@@ -100,7 +101,7 @@ class Asking:
         found = await self._helped(exchange, problems)
         if found.context:
             asked = self.dialect.into(asked, found.context)
-            self.serving.memory.measures.count(INJECTED)
+            measures_of(self.serving.memory).count(INJECTED)
         exchange = replace(exchange, wanted=found.wanted, new=found.new)
         keeps = self.dialect is RESPONSES and body.get("store") is not False
         stores = found.wanted.store
@@ -155,7 +156,7 @@ class Asking:
 
     def _note(self, problems: list[str]) -> None:
         if problems:
-            self.serving.memory.measures.count(UNAIDED)
+            measures_of(self.serving.memory).count(UNAIDED)
             log.warning("The gateway goes on with what memory there is: %s", "; ".join(problems))
 
     def _wishes(self, body: Body, problems: list[str]) -> Wanted:
