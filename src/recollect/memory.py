@@ -147,11 +147,6 @@ class Memory:
             measures=self._measures,
         )
 
-    @property
-    def measures(self) -> Measures:
-        """What is counted for operators."""
-        return self._measures
-
     def working_state(self) -> WorkingState:
         """How the store of working memory is doing: its size, what it had to drop, what is wrong with it."""
         return self.working_store.state()
@@ -307,6 +302,11 @@ class Memory:
                 self.tend()
             except Exception:  # noqa: BLE001 - a thread that dies tends nothing any more
                 log.exception("The background failed and goes on")
+
+
+def measures_of(memory: Memory) -> Measures:
+    """What is counted for operators, for parts of the product that count something too."""
+    return memory._measures  # pyright: ignore[reportPrivateUsage]
 
 
 def check_settings(settings: Settings) -> None:

@@ -9,8 +9,9 @@ import psycopg
 import pytest
 
 from recollect import Fact, Memory, ScopedMemory
-from recollect.model.records import Turn
+from recollect.model.records import Response, Turn
 from recollect.record.retention import set_retention
+from recollect.record.threads import Said, record_thread
 from recollect.tend.wordings import others
 from recollect.testing.store_keys import key
 from tests.contract.conftest import SECRET
@@ -23,10 +24,10 @@ NAMES = (
     *("user", "channel", "agent", "conversation", "turn", "title", "note", "fact", "about", "metadata"),
     *("correction", "entity", "town", "goal", "result", "toolname", "toolin", "toolout", "toolerror"),
     *("asked", "summary", "reached", "profile", "setting", "query", "episode", "lesson", "imported"),
-    *("outcome", "home", "other"),
+    *("outcome", "home", "other", "response"),
 )
 KEPT = {
-    "turn": {*NAMES} - {"turn", "query"},
+    "turn": {*NAMES} - {"turn", "query", "response"},
     "conversation": {"user", "channel", "agent", "profile", "setting", "home", "other"},
     "channel": {"user", "agent", "profile", "setting"},
     "agent": {"user", "channel", "profile", "setting", "entity", "town", "home"},
@@ -173,9 +174,27 @@ def fill(place: Place) -> ScopedMemory:
     derek.list("fact", channel=mark("channel"))
     derek.conversation(mark("conversation"))
     learn(place, derek)
+    answered(place, derek)
     derek.record_summary(mark("asked"), mark("summary"), mark("reached"))
     derek.recall(f"{mark('query')} again")  # still waits to be written
     return derek
+
+
+def answered(place: Place, derek: ScopedMemory) -> None:
+    """What passed through the gateway: a response to go on from, and where messages have led to."""
+    word = place.mark("response")
+    kept = Response(
+        id="resp_0",
+        conversation="",
+        at=place.memory.clock.now(),
+        input=[{"role": "user", "content": word}],
+        body={"id": "resp_0", "output": [word]},
+        channel=place.mark("channel"),
+        agent=place.mark("agent"),
+    )
+    said = [Said(role="user", text=f"Again {place.mark('turn')}")]
+    talk = place.mark("conversation")
+    record_thread(derek._work, said, Said(role="assistant", text="Yes."), named=talk, response=kept)
 
 
 def learn(place: Place, derek: ScopedMemory) -> None:

@@ -69,11 +69,6 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         return self._work.scope
 
     @property
-    def workspace(self) -> Workspace:
-        """What the pipelines work with here, for parts of the product that plan changes of their own."""
-        return self._work
-
-    @property
     def working(self) -> WorkingMemory:
         """What an agent has in its head during the scope's conversation."""
         return WorkingMemory(self._work)
@@ -384,3 +379,8 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         """What models were asked for this user, by day (UTC), source and model, with its cost by
         RECOLLECT_PRICES."""
         return spending(self._work, since)
+
+
+def workspace_of(memory: ScopedMemory) -> Workspace:
+    """What the pipelines work with there, for parts of the product that plan changes of their own."""
+    return memory._work  # pyright: ignore[reportPrivateUsage]

@@ -7,6 +7,7 @@ from typing import Any, cast
 from recollect import Memory
 from recollect.model.changes import Remove
 from recollect.model.records import Response
+from recollect.scoped import workspace_of
 from recollect.server.gateway.reading import Body, dicts, of_items
 from recollect.server.gateway.refusals import no_response
 
@@ -52,9 +53,9 @@ def response_of(memory: Memory, user: str, id: str, param: str | None = None) ->
 def remove(memory: Memory, user: str, id: str) -> None:
     """Nobody goes on from it any more. What was said stays, until that is forgotten."""
     response_of(memory, user, id)
-    scope = memory.scope(user)
-    logged = scope.workspace.log("forget", f"response {id}", kind="response", always=True)
-    scope.workspace.apply(Remove("response", (id,)), *logged)
+    work = workspace_of(memory.scope(user))
+    logged = work.log("forget", f"response {id}", kind="response", always=True)
+    work.apply(Remove("response", (id,)), *logged)
 
 
 def as_items(given: Any) -> list[Any]:

@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from recollect import RecollectError
 from recollect.errors import Invalid
 from recollect.measuring import INJECTED, UNAIDED
+from recollect.memory import measures_of
 from recollect.server.gateway.afterwards import Afterwards, Going
-from recollect.server.gateway.chains import Chain, as_items, chain_of
+from recollect.server.gateway.chains import as_items, chain_of
 from recollect.server.gateway.hearing import Heard, as_json, heard_chat, heard_response, is_stream, unpacked
 from recollect.server.gateway.helping import Exchange, Helped, helped, log, reason, record
 from recollect.server.gateway.injecting import into_chat, into_response, stripped
@@ -24,6 +25,8 @@ from recollect.server.gateway.wanted import NOTHING, Wanted, wanted
 from recollect.server.identity.caller import Caller
 from recollect.server.serving import Serving
 from recollect.settings import MiB
+
+T = TypeVar("T")
 
 PREVIOUS = "previous_response_id"
 TOLD = 300
@@ -43,6 +46,16 @@ class Dialect:
 
 CHAT = Dialect("chat/completions", "messages", of_messages, into_chat, heard_chat)
 RESPONSES = Dialect("responses", "input", of_items, into_response, heard_response)
+
+
+async def kept_of(serving: Serving, afterwards: Afterwards, user: str, find: Callable[[], T]) -> T:
+    """What is kept of a user's responses; of one that is just being recorded, as soon as it is."""
+    try:
+        return await serving.run(find)
+    except Turned:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(afterwards.all_of(user), serving.settings.inject_seconds)
+        return await serving.run(find)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +101,7 @@ class Asking:
         found = await self._helped(exchange, problems)
         if found.context:
             asked = self.dialect.into(asked, found.context)
-            self.serving.memory.measures.count(INJECTED)
+            measures_of(self.serving.memory).count(INJECTED)
         exchange = replace(exchange, wanted=found.wanted, new=found.new)
         keeps = self.dialect is RESPONSES and body.get("store") is not False
         stores = found.wanted.store
@@ -143,7 +156,7 @@ class Asking:
 
     def _note(self, problems: list[str]) -> None:
         if problems:
-            self.serving.memory.measures.count(UNAIDED)
+            measures_of(self.serving.memory).count(UNAIDED)
             log.warning("The gateway goes on with what memory there is: %s", "; ".join(problems))
 
     def _wishes(self, body: Body, problems: list[str]) -> Wanted:
@@ -184,22 +197,16 @@ class Asking:
         if not user:
             raise no_response(previous, PREVIOUS)
         try:
-            chain = await self._chain(user, previous)
+            memory = self.serving.memory
+            chain = await kept_of(
+                self.serving, self.afterwards, user, lambda: chain_of(memory, user, previous)
+            )
         except RecollectError as error:
             message = f"What was said before cannot be read now: {reason(error)}"
             raise Turned(503, message, "memory_unavailable", PREVIOUS, "server_error") from None
         asked = {name: part for name, part in asked.items() if name != PREVIOUS}
         after = (chain.conversation, chain.said)
         return replace(exchange, previous=previous, after=after), {**asked, "input": [*chain.items, *own]}
-
-    async def _chain(self, user: str, previous: str) -> Chain:
-        memory = self.serving.memory
-        try:
-            return await self.serving.run(lambda: chain_of(memory, user, previous))
-        except Turned:  # unless it is just being recorded
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.afterwards.all_of(user), self.serving.settings.inject_seconds)
-            return await self.serving.run(lambda: chain_of(memory, user, previous))
 
     def _told(self, found: Helped, problems: list[str]) -> dict[str, str]:
         told = {

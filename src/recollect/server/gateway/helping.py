@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 
 from recollect import Memory, RecollectError, ScopedMemory
 from recollect.measuring import UNRECORDED
+from recollect.memory import measures_of
 from recollect.model.records import Response
 from recollect.model.scope import check_name
 from recollect.record.threads import Said, follow, record_thread
+from recollect.scoped import workspace_of
 from recollect.server.gateway.hearing import Heard, instructed
 from recollect.server.gateway.reading import Body, asked
 from recollect.server.gateway.wanted import Wanted, within
+from recollect.workspace import Workspace
 
 MODEL_LIMIT = 200
 """The most characters of a model's name that are counted by."""
@@ -49,14 +52,15 @@ class Exchange:
 def helped(memory: Memory, exchange: Exchange) -> Helped:
     """Recall what bears on the request."""
     scope = scope_of(memory, exchange)
-    wanted = within(exchange.wanted, scope.workspace.wishes())
+    work = workspace_of(scope)
+    wanted = within(exchange.wanted, work.wishes())
     if wanted.nothing:
         return Helped(wanted)
     if wanted.conversation is not None:
         check_name("conversation", wanted.conversation)
-    place = follow(scope.workspace, exchange.said, wanted.conversation, exchange.after)
+    place = follow(work, exchange.said, wanted.conversation, exchange.after)
     going = place.conversation.id if place.conversation else wanted.conversation
-    new = None if going else scope.workspace.new_id()
+    new = None if going else work.new_id()
     here = Helped(wanted, going or new, new)
     query, history = asked(exchange.said)
     if not wanted.recall or not query:
@@ -86,33 +90,33 @@ def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, kee
             memory.spent(exchange.user, "memory_qa", heard.model[:MODEL_LIMIT], heard.tokens)
         if heard.said is None:
             return
-        scope = scope_of(memory, exchange)
+        work = workspace_of(scope_of(memory, exchange))
         record_thread(
-            scope.workspace,
+            work,
             exchange.said,
             heard.said,
             named=exchange.wanted.conversation,
             after=exchange.after,
             new=exchange.new,
-            response=_response(scope, exchange, heard.response) if keep else None,
+            response=_response(work, exchange, heard.response) if keep else None,
         )
     except Exception as error:  # noqa: BLE001 - nobody is there any more to tell
-        memory.measures.count(UNRECORDED)
+        measures_of(memory).count(UNRECORDED)
         log.warning("The gateway could not record an answer: %s", reason(error))
 
 
-def _response(scope: ScopedMemory, exchange: Exchange, body: Body | None) -> Response | None:
+def _response(work: Workspace, exchange: Exchange, body: Body | None) -> Response | None:
     if body is None:
         return None
     return Response(
         id=check_name("The id of a response", body["id"]),
         conversation="",
-        at=scope.workspace.clock.now(),
+        at=work.clock.now(),
         previous=exchange.previous,
         input=exchange.body.get("input"),
         body=instructed(body, exchange.body.get("instructions")),
-        channel=scope.scope.channel,
-        agent=scope.scope.agent,
+        channel=work.scope.channel,
+        agent=work.scope.agent,
     )
 
 

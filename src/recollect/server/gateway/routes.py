@@ -12,7 +12,7 @@ from starlette.responses import Response
 from recollect.server.answers import answer
 from recollect.server.gateway import chains
 from recollect.server.gateway.afterwards import Afterwards
-from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking, Dialect
+from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking, Dialect, kept_of
 from recollect.server.gateway.passing import Outgoing, Passing
 from recollect.server.gateway.reading import Body
 from recollect.server.gateway.refusals import Turned, no_response
@@ -61,11 +61,16 @@ async def _get_response(request: Request) -> Response:
     try:
         if user is None:
             raise no_response(id)
-        found = await process.run(lambda: chains.response_of(process.memory, user, id))
+        kept = await kept_of(
+            process,
+            request.app.state.afterwards,
+            user,
+            lambda: chains.response_of(process.memory, user, id),
+        )
     except Turned as turned:
         return turned.answer()
-    body = cast(Body, found.body)
-    return answer({**body, PREVIOUS: found.previous} if found.previous else body)
+    body = cast(Body, kept.body)
+    return answer({**body, PREVIOUS: kept.previous} if kept.previous else body)
 
 
 async def _delete_response(request: Request) -> Response:
@@ -74,7 +79,9 @@ async def _delete_response(request: Request) -> Response:
     try:
         if user is None:
             raise no_response(id)
-        await process.run(lambda: chains.remove(process.memory, user, id))
+        await kept_of(
+            process, request.app.state.afterwards, user, lambda: chains.remove(process.memory, user, id)
+        )
     except Turned as turned:
         return turned.answer()
     return answer({"id": id, "object": "response", "deleted": True})
