@@ -21,6 +21,7 @@ settings.load_profile("ci")
 def _own_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test can reach the database of the person who runs it."""
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "recollect.db"))
+    monkeypatch.setenv("RECOLLECT_USER", "local")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -14,19 +14,27 @@ from typing import Any, NamedTuple, Union, cast, get_args, get_origin, get_type_
 from recollect.errors import Invalid
 from recollect.model.records import BY_KIND, Record
 
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+
 
 def to_wire(value: Any) -> Any:
     """The value in types that JSON has; `from_wire` gives it back."""
-    if value is None or isinstance(value, (str, int, float, bool)):
+    kind = value.__class__
+    if kind in _PLAIN:  # most are, and every answer goes through here
         return value
+    if (parts := _parts(kind)) is not None:
+        wired: dict[str, Any] = {"kind": value.kind} if isinstance(value, Record) else {}
+        for name, _, default in parts:
+            one = getattr(value, name)
+            if one or one != default:
+                wired[name] = one if one.__class__ in _PLAIN else to_wire(one)
+        return wired
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     if isinstance(value, Mapping):
         return {str(key): to_wire(part) for key, part in cast(Mapping[Any, Any], value).items()}
-    if (parts := _parts(value.__class__)) is not None:
-        kind = {"kind": value.kind} if isinstance(value, Record) else {}
-        given = [(part.name, getattr(value, part.name), part.default) for part in parts]
-        return kind | {name: to_wire(one) for name, one, default in given if one or one != default}
+    if isinstance(value, (str, int, float)):  # of a kind of its own, such as an enum
+        return value
     if isinstance(value, (bytes, bytearray)):
         raise TypeError("bytes are not JSON")
     return value.tolist() if hasattr(value, "tolist") else [to_wire(part) for part in value]

@@ -75,6 +75,7 @@ def test_shared_options_stand_in_the_middle_of_a_group() -> None:
 
 
 def test_the_user_is_the_login_name_and_an_empty_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECOLLECT_USER")
     monkeypatch.setenv("LOGNAME", "derek")
     run("record", "user", "hello")
     assert ask("stats")["user"] == "derek"
@@ -85,6 +86,7 @@ def test_without_a_login_name_the_user_is_me(monkeypatch: pytest.MonkeyPatch) ->
     def nobody() -> str:
         raise KeyError("no such uid")
 
+    monkeypatch.delenv("RECOLLECT_USER")
     monkeypatch.setattr("getpass.getuser", nobody)
     run("record", "user", "hello")
     assert ask("stats")["user"] == "me"

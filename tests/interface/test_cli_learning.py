@@ -1,6 +1,5 @@
 """`recollect end`, `procedures`, `episodes`, `tools` and what can be done with goals."""
 
-import getpass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,7 +15,7 @@ def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RECOLLECT_DB", str(path))
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
     with Memory.open(path, embedder="none") as memory:
-        inside = memory.scope(getpass.getuser(), conversation="c")
+        inside = memory.scope("local", conversation="c")
         inside.record("user", "Can you deploy the shop?")
         inside.record_tool("ci", {}, "ok", latency_ms=12.3)
         inside.record_tool("ship", {}, success=False, error="TimeoutError: secret.example")

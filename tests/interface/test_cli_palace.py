@@ -1,6 +1,5 @@
 """`recollect palace`: the tree, and the drawer that a pointer cites (B7, B8)."""
 
-import getpass
 from io import StringIO
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Turn:
     """A palace of two wings; the first of its turns."""
     db = tmp_path / "memory.db"
     monkeypatch.setenv("RECOLLECT_DB", str(db))
-    user = getpass.getuser()
+    user = "local"
     with Memory.open(db, embedder="none") as memory:
         mine, store = memory.scope(user, conversation="spring"), memory.store.user(user)
         turns = [

@@ -47,6 +47,8 @@ app = new_app(
     "recollect bench locomo locomo10.json --json",
     "recollect bench peers locomo10.json --peers mem0,chroma",
     "recollect bench tending",
+    "recollect bench gateway",
+    "recollect bench load --soak 600",
     "recollect bench years --plot years.png",
     cls=Lazy,
 )

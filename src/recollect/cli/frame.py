@@ -1,7 +1,6 @@
 """What every command stands on: the shared options, the open memory, and one way to answer."""
 
 import functools
-import getpass
 import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -39,7 +38,8 @@ class Options:
         _everywhere("--db", metavar="PATH", help="The database. Default: RECOLLECT_DB, or your data folder."),
     ] = None
     user: Annotated[
-        str | None, _everywhere("--user", metavar="NAME", help="Whose memory. Default: your login name.")
+        str | None,
+        _everywhere("--user", metavar="NAME", help="Whose memory. Default: your login name."),
     ] = None
     channel: Annotated[
         str | None, _everywhere("--channel", metavar="NAME", help="The channel, a part of that memory.")
@@ -81,12 +81,7 @@ class Here:
 
     @property
     def user(self) -> str:
-        if self.options.user is not None:
-            return self.options.user
-        try:
-            return getpass.getuser()
-        except (OSError, KeyError, ImportError):  # no such login: a container with a bare user id
-            return "me"
+        return self.settings.user if self.options.user is None else self.options.user
 
     @functools.cached_property
     def settings(self) -> Settings:

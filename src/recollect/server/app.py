@@ -40,7 +40,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
             closing(Readiness(memory)) as readiness,
         ):
-            limits = httpx.Limits(max_connections=settings.connections)
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.connections)
             async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
                 measures = HttpMeasures(process)
                 serving = Serving(memory, gate, upstream, threads, readiness, measures)

@@ -1,6 +1,7 @@
 """Every setting, with its default and what it may be."""
 
-from dataclasses import dataclass, fields
+import getpass
+from dataclasses import dataclass, field, fields
 
 from platformdirs import user_cache_path, user_data_path
 
@@ -10,12 +11,21 @@ SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis", "upstream
 """Settings whose value is shown nowhere."""
 
 
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no such login: a container with a bare user id
+        return "me"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a memory behaves. Values are checked when they are read."""
 
     db: str = str(user_data_path("recollect") / "recollect.db")
     """Where memory is kept: the path of a SQLite file, or postgresql://user:password@host/database."""
+    user: str = field(default_factory=_login)
+    """Whose memory the commands, and a server without keys, work on; your login name."""
     key: str = ""
     """The key or passphrase that encrypts the database."""
     key_file: str = ""

@@ -58,6 +58,7 @@ def _tables(result: Mapping[str, Any]) -> Iterator[Table]:
     rates = table("Questions a second", "what", "a second", "cpu ms each", "p50 ms", "p95", "errors")
     names = {
         "embedder": "the embedder alone",
+        "embedder_singly": "the embedder alone, one at a time",
         "server": "the server",
         "in_process": "recall in process, with vectors",
         "server_with_vectors": "the server, with vectors",

@@ -13,7 +13,7 @@ from typing import Any
 from recollect import __version__
 from recollect.bench.corpus import Query
 from recollect.bench.latency import Stage
-from recollect.bench.load.soak import soak
+from recollect.bench.load.soak import CLIENTS, soak
 from recollect.bench.measure import Times, machine, peak_rss_mb, ratio, settled
 from recollect.bench.place import Place
 from recollect.bench.serving.child import Child
@@ -29,6 +29,8 @@ VECTOR_LIMIT = 0.6
 """Of the recalls a second of as many threads as do best in this process."""
 THREADS = (1, 2, 4, 8)
 WARM = 64
+FEWER = 4
+"""Of how many questions one is embedded one at a time, for information."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
     asked = plan.questions * plan.rounds + WARM
     with Child("upstream", {}) as upstream:
         options: dict[str, Any] = {"embedder": plan.embedder, "upstream": upstream.url}
-        options |= {"concurrency": 2 * plan.clients, "server_tends": plan.soak > 0}
+        options |= {"concurrency": 2 * plan.clients + CLIENTS, "server_tends": plan.soak > 0}
         with served(place, "load", plan.memories, asked, stage, **options) as here:
             settings["embedder"] = here.model
             found = _measured(here, plan, stage)
@@ -87,8 +89,8 @@ def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
 
 
 def _measured(here: Served, plan: Plan, stage: Stage) -> dict[str, Any]:
-    """Every round all four, each with questions that nobody has asked before."""
-    embedding, recalling, by_text, by_vector = (Rate() for _ in range(4))
+    """Every round all of them, with questions that nobody has asked before."""
+    embedding, singly, recalling, by_text, by_vector = (Rate() for _ in range(5))
     advance = stage("questions", plan.questions * plan.rounds * 4)
     warm = here.questions[:WARM]
     best = {"embedder": _best(here, warm, _embed), "in_process": _best(here, warm, _recall)}
@@ -98,6 +100,7 @@ def _measured(here: Served, plan: Plan, stage: Stage) -> dict[str, Any]:
         for number in range(plan.rounds):
             start = WARM + number * plan.questions
             questions = here.questions[start : start + plan.questions]
+            _threads(here, questions[: -(-len(questions) // FEWER)], _embed, 1, singly)
             _threads(here, questions, _embed, best["embedder"], embedding)
             advance(len(questions))
             asyncio.run(_served(here, plan.clients, questions, text_body, by_text, advance))
@@ -107,11 +110,13 @@ def _measured(here: Served, plan: Plan, stage: Stage) -> dict[str, Any]:
     return {
         "threads": best,
         "embedder": embedding.told(),
+        "embedder_singly": singly.told(),
         "server": by_text.told(),
         "in_process": recalling.told(),
         "server_with_vectors": by_vector.told(),
         "ratios": {
             "text": ratio(by_text.median, embedding.median),
+            "text_singly": ratio(by_text.median, singly.median),
             "vectors": ratio(by_vector.median, recalling.median),
         },
     }

@@ -12,7 +12,6 @@ from recollect.bench.place import Place
 from recollect.bench.serving.child import Child
 from recollect.bench.subject import fill
 from recollect.errors import SettingsError
-from recollect.server.identity.gate import LOCAL_USER
 from recollect.settings import load
 
 STREAM = 70
@@ -32,7 +31,7 @@ class Served:
 
     @property
     def scope(self) -> ScopedMemory:
-        return self.memory.scope(LOCAL_USER)
+        return self.memory.scope(self.memory.settings.user)
 
 
 @contextmanager
@@ -53,7 +52,7 @@ def served(
         if embedder is None or embedder.space.dimensions != rows.vectors.shape[1]:
             dimensions = rows.vectors.shape[1]
             raise SettingsError(f"This benchmark needs an embedder of {dimensions} dimensions, or hashing.")
-        fill(memory.scope(LOCAL_USER), rows, stage(f"{size:,} memories", size))
+        fill(memory.scope(memory.settings.user), rows, stage(f"{size:,} memories", size))
         place.settle(settings["db"])
         embedder.embed_query("Is it loaded?")
         serving = {

@@ -20,8 +20,6 @@ from recollect.server.identity.tokens import Signed, Tokens
 from recollect.server.problems import Refused, log
 from recollect.settings import Settings
 
-LOCAL_USER = "local"
-
 TRUSTED = timedelta(seconds=5)
 """For how long a key is not looked up again: a revoked one opens nothing after that, on every process."""
 GRACE = timedelta(minutes=5)
@@ -62,6 +60,7 @@ class Gate:
 
     def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
         self._store = store
+        self._local_user = settings.user
         self._clock = clock or SystemClock()
         self._tokens = Tokens(settings, self._clock) if settings.jwt_issuer else None
         self._on_loopback = headers.is_loopback(settings.host)
@@ -79,7 +78,7 @@ class Gate:
         said = headers.said(scope["headers"])
         if self._tokens is None and self._on_loopback and await self._is_unlocked():
             self._check_local(scope, said)
-            return _acting(Caller("local", LOCAL_USER), said)
+            return _acting(Caller("local", self._local_user), said)
         token = headers.token(said)
         if token is None:
             raise Refused(
