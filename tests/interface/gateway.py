@@ -26,13 +26,15 @@ class Gateway:
     upstream: OpenAIServer
     app: Any
     http: httpx.Client
+    closing: contextlib.ExitStack
 
     @property
     def url(self) -> str:
         return f"{self.base}/v1"
 
-    def client(self, **more: Any) -> openai.OpenAI:
-        return openai.OpenAI(base_url=self.url, api_key="sk-theirs", max_retries=0, **more)
+    def client(self, key: str = "sk-theirs") -> openai.OpenAI:
+        """The official SDK, closed with the gateway."""
+        return self.closing.enter_context(openai.OpenAI(base_url=self.url, api_key=key, max_retries=0))
 
     @property
     def ann(self) -> ScopedMemory:
@@ -97,8 +99,9 @@ def gateway(
             assert thread.is_alive()
         port = server.servers[0].sockets[0].getsockname()[1]
         base = f"http://127.0.0.1:{port}"
-        with httpx.Client(base_url=f"{base}/v1", timeout=30) as http:
-            yield Gateway(base, memory, upstream, app, http)
+        with contextlib.ExitStack() as closing:
+            http = closing.enter_context(httpx.Client(base_url=f"{base}/v1", timeout=30))
+            yield Gateway(base, memory, upstream, app, http, closing)
     finally:
         server.should_exit = True
         thread.join()

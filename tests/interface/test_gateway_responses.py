@@ -42,7 +42,7 @@ def gate(tmp_path: Path, upstream: OpenAIServer, clock: ManualClock) -> Iterator
 
 
 def as_user(gate: Gateway, name: str) -> openai.OpenAI:
-    return openai.OpenAI(base_url=gate.url, api_key=name, max_retries=0)
+    return gate.client(name)
 
 
 def test_a_chain_is_sent_along_and_needs_no_state_upstream(gate: Gateway) -> None:
