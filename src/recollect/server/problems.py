@@ -22,7 +22,7 @@ NAME_SHOWN = 100
 UNSAID = {
     "Not Found": "There is nothing at this address. /docs lists what there is.",
     "Method Not Allowed": "That cannot be done at this address; the header Allow says what can.",
-    "There was an error parsing the body": "The body cannot be read: send JSON, in UTF-8, not nested too deep.",
+    "There was an error parsing the body": "The body cannot be read: send JSON, not nested too deep.",
 }
 """What the framework leaves unsaid."""
 
