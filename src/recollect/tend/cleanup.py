@@ -179,7 +179,7 @@ def _empty_conversations(
         own = work.retention(conversation.channel).turn_days
         over = bool(own) and now - conversation.last_at >= timedelta(days=own)
         if over and not _is_left(work, conversation.id, going.get(conversation.id, frozenset())):
-            yield Step(action="erase", record=conversation, why="no turn of it is left")
+            yield Step(action="erase", record=conversation, why="no turn of it is left", together=True)
 
 
 def _is_left(work: Workspace, conversation: str, going: AbstractSet[str]) -> bool:
