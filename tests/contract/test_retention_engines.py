@@ -231,6 +231,7 @@ def test_turns_go_after_so_many_days_with_what_rests_on_them(
     assert [turn.content for turn in derek.conversation("kept")] == ["I have a dog."]
     assert len(derek.conversation("new")) == 1
     assert facts(derek) == sorted([dog.content, note.content])
+    assert not [entry for entry in derek.audit() if "old" in (entry.conversation or entry.subject).split()]
     (receipt,) = [entry for entry in derek.audit("erase") if entry.memory_kind == "turn"]
     assert (receipt.count, receipt.details["turn_days"]) == (1, 30.0)
     assert "kept for 30 days" in receipt.details["why"]

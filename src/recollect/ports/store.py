@@ -206,7 +206,8 @@ class UserStore(UserView, Protocol):
     """One user's memory."""
 
     def apply(self, changes: Sequence[Change], space: Space | None = None) -> Applied:
-        """Do all of it or none, durably, in one transaction. `space` is that of the chunks' vectors."""
+        """Do all of it or none, durably, in one transaction; what is `Held` may reach the disk later, in
+        order, as the background would do it again. `space` is that of the chunks' vectors."""
         ...
 
     def snapshot(self) -> AbstractContextManager[UserView]:

@@ -25,6 +25,8 @@ from recollect.tend.idle import TOGETHER, entity_idle, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
 
+_SPOKEN = [role for role in Role if role is not Role.NOTE]
+
 
 def plan_cleanup(work: Workspace, mark: Mark) -> Iterator[Step]:
     policies = [work.retention(channel) for channel in {EVERYWHERE, *work.differences()}]  # all there are
@@ -137,7 +139,8 @@ def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[st
 def _old_turns(work: Workspace, days: float, going: dict[str, set[str]]) -> Iterator[Step]:
     """Turns past their time, but for those that a pinned memory rests on; put in `going`, by conversation."""
     now = work.clock.now()
-    found = work.store.find(Turn, {"at": AtMost(now - timedelta(days=days))}, order="at")
+    old = {"at": AtMost(now - timedelta(days=days)), "role": _SPOKEN}
+    found = work.store.find(Turn, old, order="at")
     while some := list(islice(found, TOGETHER)):
         past = [turn for turn in some if is_past(turn, work.retention(turn.channel), now)]
         kept = _pinned(work, [turn.id for turn in past])
@@ -187,7 +190,7 @@ def _empty_conversations(
         own = work.retention(conversation.channel).turn_days
         over = bool(own) and now - conversation.last_at >= timedelta(days=own)
         if over and not _is_left(work, conversation.id, going.get(conversation.id, frozenset())):
-            yield Step(action="erase", record=conversation, why="no turn of it is left")
+            yield Step(action="erase", record=conversation, why="no turn of it is left", together=True)
 
 
 def _is_left(work: Workspace, conversation: str, going: AbstractSet[str]) -> bool:

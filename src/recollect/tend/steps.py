@@ -13,7 +13,7 @@ from typing import Any
 
 from recollect.errors import Conflict, RecollectError, StoreUnavailable
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import Json, Record
+from recollect.model.records import Conversation, Json, Record
 from recollect.ports.tending import Mark
 from recollect.settings import Settings
 from recollect.tend.erase import erase_all
@@ -137,8 +137,13 @@ def _land(work: Workspace, steps: list[Step]) -> int:
 
 def _logged(work: Workspace, steps: list[Step]) -> Iterator[Change]:
     for step in (step for step in steps if not step.together):
-        subject, kind = f"{step.record.kind} {step.record.id}", step.record.kind
-        yield from work.log(step.action, subject, kind=kind, details=_reason(step), always=not step.changes)
+        record, always = step.record, not step.changes
+        talk = record.id if isinstance(record, Conversation) else None  # a name, forgotten where names are
+        subject = record.kind if talk else f"{record.kind} {record.id}"
+        details = _reason(step)
+        yield from work.log(
+            step.action, subject, kind=record.kind, conversation=talk, details=details, always=always
+        )
 
 
 def _logged_together(work: Workspace, steps: list[Step]) -> Iterator[Change]:

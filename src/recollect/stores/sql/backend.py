@@ -32,8 +32,8 @@ class Backend(Protocol):
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, durable: bool = True) -> T:
         """Run `work` in a transaction that is durable when this returns; all or nothing. It may be run
-        again after it was undone. What only says who is at work and how far it has come, or was counted in
-        memory until now, need not be `durable`: a power cut costs no more than it does anyway."""
+        again after it was undone. What the background does, and what was counted in memory until now, need
+        not be `durable`: nobody waits for it, and should a power cut undo it, it is found to be missing."""
         ...
 
     def write_alone(self, work: Callable[[Connection], T]) -> T:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
@@ -164,11 +163,10 @@ _LINKS = own_select(schema.links, schema.links.c.owner, schema.links.c.name, sch
 
 def linked(rows: UserRows, owners: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
     """What each owner links to, by the name of the link."""
-    links: dict[str, dict[str, tuple[str, ...]]] = {}
-    found = rows.all_in(_LINKS, schema.links.c.owner, owners)
-    for (owner, name), some in groupby(found, lambda row: (row["owner"], row["name"])):
-        links.setdefault(owner, {})[name] = tuple(row["target"] for row in some)
-    return links
+    links: dict[str, dict[str, list[str]]] = {}
+    for row in rows.all_in(_LINKS, schema.links.c.owner, owners):
+        links.setdefault(row["owner"], {}).setdefault(row["name"], []).append(row["target"])
+    return {owner: {name: tuple(told) for name, told in named.items()} for owner, named in links.items()}
 
 
 _LINKING = own_select(schema.links, schema.links.c.owner).where(schema.links.c.name == bindparam("link"))

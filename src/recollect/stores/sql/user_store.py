@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, select
 from sqlalchemy.exc import IntegrityError
 
 from recollect.errors import Conflict, Invalid, NotFound
-from recollect.model.changes import Change, Chunk
+from recollect.model.changes import Change, Chunk, Held
 from recollect.model.records import BY_KIND, Conversation, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
@@ -89,7 +89,8 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
             except IntegrityError as error:
                 raise Conflict(f"Something else is already stored in that place ({error.orig}).") from None
 
-        return self._backend.write(work, self._user)
+        waited_for = not any(isinstance(change, Held) for change in changes)
+        return self._backend.write(work, self._user, durable=waited_for)
 
     @contextmanager
     def snapshot(self) -> Generator[UserView]:

@@ -6,6 +6,7 @@ postings through its vocabulary, not through its query language, so no text can 
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,17 +32,22 @@ def create_text(connection: Connection) -> None:
     )
 
 
+def _driver(connection: Connection) -> Any:
+    """Asked directly, as every write and every search does this."""
+    return connection.connection.dbapi_connection
+
+
 def add_text(connection: Connection, number: int, documents: Sequence[tuple[int, list[str]]]) -> None:
     if documents:
         base, glue = number << _DOCUMENT_BITS, f" {number}_"
         rows = [(base | doc, glue.join(["", *words])) for doc, words in documents]
-        connection.exec_driver_sql("INSERT INTO texts(rowid, terms) VALUES (?, ?)", rows)
+        _driver(connection).executemany("INSERT INTO texts(rowid, terms) VALUES (?, ?)", rows)
 
 
 def remove_text(connection: Connection, number: int, documents: Sequence[int]) -> None:
     if documents:
         rows = [(number << _DOCUMENT_BITS | doc,) for doc in documents]
-        connection.exec_driver_sql("DELETE FROM texts WHERE rowid = ?", rows)
+        _driver(connection).executemany("DELETE FROM texts WHERE rowid = ?", rows)
 
 
 def clear_text(connection: Connection) -> None:
@@ -55,7 +61,7 @@ def occurrences(rows: UserRows, number: int, terms: Sequence[str]) -> Iterator[N
     for start in range(0, len(terms), _TERMS_AT_ONCE):
         some = [encode_text(f"{number}_{term}") for term in terms[start : start + _TERMS_AT_ONCE]]
         statement = f"SELECT {', '.join([_POSTINGS] * len(some))}"
-        for found in rows.connection.exec_driver_sql(statement, tuple(some)).one():
+        for found in _driver(rows.connection).execute(statement, some).fetchone():
             yield np.fromstring(found or "", np.int64, sep=",")
 
 
