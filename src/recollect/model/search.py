@@ -84,6 +84,15 @@ class Search:
         return vector if np.isfinite(vector).all() else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a text says, word by word: asked which records of this kind and channel have most of it."""
+
+    kind: str
+    channel: str
+    terms: frozenset[str]
+
+
 class Candidate(NamedTuple):
     """A chunk that was found: by its vector, its words, or both; with what ranking looks at."""
 

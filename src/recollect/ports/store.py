@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.model.changes import Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record, Turn
-from recollect.model.search import Candidate, Search
+from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
@@ -123,6 +123,12 @@ class UserView(Protocol):
 
     def search(self, search: Search) -> list[Candidate]:
         """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
+        ...
+
+    def sharing(self, asked: Sequence[Words], share: float, limit: int) -> list[list[str]]:
+        """For each of many texts, records that may have at least this share of its terms, the likeliest
+        first, at most `limit`. They are found by rare terms, so that it hardly takes longer the more there
+        is; whether they really have so many is for whoever asks to see."""
         ...
 
     def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:

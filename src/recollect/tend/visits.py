@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 
 from recollect.errors import EmbedderError, ModelError, RecollectError, StoreError, StoreUnavailable
 from recollect.mine.windows import retry_after
@@ -145,14 +145,16 @@ def _look_after(
         mark = marks.get(chore.name, Mark())
         if not is_due(chore, mark, seq, tender.clock.now(), tender.settings):
             continue
-        started, before, tally = perf_counter(), outcomes[chore.name].done, Tally()
+        started, worked = perf_counter(), process_time()
+        before, tally = outcomes[chore.name].done, Tally()
         try:
             steps = chore.plan(work, mark)
             carry_out(work, steps, hold, partial(_told, tender, chore.name, before), tally)
         except Exception as error:  # noqa: BLE001 - told and noted
             tally.problem = _tell(f"{chore.name} failed for a user", error)
             tally.broken = True
-        outcomes[chore.name] = _plus(outcomes[chore.name], tally, perf_counter() - started)
+        spent = perf_counter() - started, process_time() - worked
+        outcomes[chore.name] = _plus(outcomes[chore.name], tally, *spent)
         for action, times in tally.actions.items():
             tender.count(action, times)
         if not hold():  # what was not finished is not marked as if it were
@@ -172,9 +174,15 @@ def _tell(what: str, error: Exception) -> RecollectError:
     return problem
 
 
-def _plus(so_far: Outcome, tally: Tally, seconds: float) -> Outcome:
+def _plus(so_far: Outcome, tally: Tally, seconds: float, cpu: float) -> Outcome:
     problem = so_far.problem or (None if tally.problem is None else str(tally.problem))
-    return replace(so_far, done=so_far.done + tally.done, seconds=so_far.seconds + seconds, problem=problem)
+    return replace(
+        so_far,
+        done=so_far.done + tally.done,
+        seconds=so_far.seconds + seconds,
+        cpu=so_far.cpu + cpu,
+        problem=problem,
+    )
 
 
 def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> Mark:
