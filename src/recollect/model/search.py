@@ -86,11 +86,12 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What a text says, word by word: asked which records of this kind and channel have most of it."""
+    """What a text says, term by term, each as often as it occurs: asked which records of this kind and
+    channel have most of them."""
 
     kind: str
     channel: str
-    terms: frozenset[str]
+    terms: tuple[str, ...]
 
 
 class Candidate(NamedTuple):

@@ -126,9 +126,10 @@ class UserView(Protocol):
         ...
 
     def sharing(self, asked: Sequence[Words], share: float, limit: int) -> list[list[str]]:
-        """For each of many texts, records that may have at least this share of its terms, the likeliest
-        first, at most `limit`. They are found by rare terms, so that it hardly takes longer the more there
-        is; whether they really have so many is for whoever asks to see."""
+        """For each of many texts, records that may have at least this share of its terms, those with the
+        most of them and as long first, at most `limit`. They are found by its rare terms, so that it hardly
+        takes longer the more there is: one that has less than half of those may be missed. Whether one
+        really has so many is for whoever asks to see."""
         ...
 
     def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -193,16 +193,16 @@ def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> 
     after it, and the mark still says that something was left behind.
     """
     now = tender.clock.now()
+    # One that has not come all the way is due again at once: as if it had not been here.
+    seq, at = (seq, now) if tally.reached is None else (min(seq, tally.reached), mark.at)
     if tally.problem is None:
         left_behind = chore.on_change and mark.after is None
-        # One that has not come all the way is due again at once: as if it had not been here.
-        seq, at = (seq, now) if tally.reached is None else (min(seq, tally.reached), mark.at)
         return Mark(seq, at, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
     problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
     if _found_by_rows(chore, tender.settings) and not tally.broken:
         return Mark(seq, now, None, failures, problem)
     if failures >= PARKED_AFTER and not isinstance(tally.problem, StoreError | ModelError | EmbedderError):
-        return Mark(seq, now, None, failures, problem)
+        return Mark(seq, at, None, failures, problem)
     first = timedelta(seconds=tender.settings.chore_retry_seconds)
     after = retry_after(failures, now, first, LONGEST_RETRY)
     return Mark(mark.seq, now, after, failures, problem)
