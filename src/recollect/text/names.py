@@ -11,21 +11,10 @@ _KEPT = frozenset("$€£%+#@")
 """What tells prices and C++ from others, beside letters, digits and the marks that scripts need."""
 
 
-def _told(character: str) -> str:
-    return character if character in _KEPT or unicodedata.category(character)[0] in "LNM" else " "
-
-
-_ASCII = {code: _told(chr(code)) for code in range(128)}
-"""Most of what is said, which takes a short cut."""
-
-
 def folded(name: str) -> str:
     """The name without what does not tell it from another: case, accents, an article, punctuation."""
-    plain = _POSSESSIVE.sub("", name.casefold())
-    if plain.isascii():
-        told = plain.translate(_ASCII)
-    else:
-        told = "".join(map(_told, _ACCENTS.sub("", unicodedata.normalize("NFKD", plain))))
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", _POSSESSIVE.sub("", name.casefold())))
+    told = "".join(c if c in _KEPT or unicodedata.category(c)[0] in "LNM" else " " for c in plain)
     return _ARTICLE.sub("", " ".join(told.split()))
 
 
