@@ -48,6 +48,7 @@ def run(place: Place, plan: Plan, stage: Stage) -> dict[str, Any]:
     rows = [_measure(place, size, plan, stage) for size in sorted(plan.sizes)]
     settings |= {"seconds": round(perf_counter() - begun, 1), "peak_rss_mb": peak_rss_mb()}
     judged = "cpu_s" if place.in_process else "seconds"
+    settings["judged"] = judged
     return {"settings": settings, "sizes": rows, "targets": [*_targets(rows, judged)]}
 
 
