@@ -44,7 +44,7 @@ def empty_payloads(rows: UserRows, seq: int) -> None:
 
 def unname(rows: UserRows, seq: int, field: str, names: Sequence[str]) -> None:
     """Leave the entries, without these names."""
-    rows.update_in(_UNNAME[field], _AUDIT.c[field], names, new_seq=seq)
+    rows.change_in(_UNNAME[field], _AUDIT.c[field], names, new_seq=seq)
     gone = {*names}
     for row in _telling_of(rows, names):
         known = json.loads(decode_text(row["details"]))

@@ -180,16 +180,15 @@ class UserRows:
         chosen = _among(statement, column, self.server)
         return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
 
-    def update_in(
-        self, statement: Update, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
+    def change_in(
+        self, statement: Update | Delete, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> int:
-        """Run an update that is built once where the column has one of many values."""
+        """Run an update or a deletion that is built once where the column has one of many values."""
         chosen = _among(statement, column, self.server)
         return sum(self.change(chosen, **group, **parameters) for group in self._lists(values))
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
-        chosen = _among(own_delete(table), column, self.server)
-        return sum(self.change(chosen, **group) for group in self._lists(values))
+        return self.change_in(own_delete(table), column, values)
 
     @property
     def server(self) -> bool:
