@@ -50,7 +50,6 @@ _ARCHIVE = (
     .where(schema.chunks.c.owner.in_(_ITS_TURNS), schema.chunks.c.weight != bindparam("counts"))
     .values(weight=bindparam("counts"), seq=bindparam("new_seq"))
 )
-_IDS = select(schema.spaces.c.id)
 _FORGET = own_delete(schema.vectors).where(schema.vectors.c.space == bindparam("which_space"))
 """Space by space, because the key has that before the document: else all of a user's would be read."""
 
@@ -115,11 +114,11 @@ class Indexer:
     def remove(self, owners: Sequence[str]) -> None:
         """Take the records' chunks out of every index."""
         self.flush()
-        table, connection = schema.chunks, self._rows.connection
+        table = schema.chunks
         found = self._rows.all_in(self._rows.select(table, table.c.doc, table.c.terms), table.c.owner, owners)
         docs = [row["doc"] for row in found]
         self._backend.remove_text(self._rows, self._number, docs)
-        for space in {*connection.execute(_IDS).scalars()} | marked(connection, RETIRED):
+        for space in {*self._spaces} | marked(self._rows.connection, RETIRED):
             self._rows.change_in(_FORGET, schema.vectors.c.doc, docs, which_space=space)
         self._rows.delete_in(table, table.c.doc, docs)
         self.note_gone("chunk", [str(doc) for doc in docs])
