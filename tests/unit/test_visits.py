@@ -14,7 +14,7 @@ from recollect.errors import ModelError, RecollectError
 from recollect.model.changes import Expect, Put
 from recollect.model.records import AuditEntry, Fact
 from recollect.ports.tending import PARKED_AFTER, Mark
-from recollect.tend.steps import TOGETHER, Chore, Step
+from recollect.tend.steps import TOGETHER, Chore, Reached, Step
 from recollect.tend.tender import Hold, Tender, holding
 from recollect.tend.visits import plan_all, visit_all
 from recollect.testing.store_samples import ManualClock, fact, put
@@ -146,6 +146,61 @@ def failing(error: Callable[[], Exception], poison: str = "f-1") -> Chore:
         raise error()
 
     return Chore("wear", plan, lambda settings: HOUR, on_change=True)
+
+
+def bit_by_bit(chore: Chore, most: int = 2) -> Chore:
+    """The chore, looking at about so many of what is new in a visit."""
+
+    def plan(work: Workspace, mark: Mark) -> Iterator[Step | Reached]:
+        reached = max(entry.seq for entry in work.store.changed(["fact"], mark.seq, most))
+        for step in chore.plan(work, mark):
+            (new,) = (e for e in work.store.changed(["fact"], mark.seq) if e.id == _id(step))
+            if new.seq <= reached:
+                yield step
+        if work.store.changed(["fact"], reached, 1):
+            yield Reached(reached)
+
+    return replace(chore, plan=plan)
+
+
+def _id(step: Step | Reached) -> str:
+    assert isinstance(step, Step)
+    return step.record.id
+
+
+def one_by_one(memory: Memory, count: int) -> None:
+    for n in range(count):
+        remembered(memory, start=n, count=1)
+
+
+def is_due(memory: Memory, clock: ManualClock) -> bool:
+    return bool(memory.store.users_due(clock.now(), clock.now()))
+
+
+def test_what_is_too_much_for_a_visit_is_done_in_several(memory: Memory, clock: ManualClock) -> None:
+    one_by_one(memory, 7)
+    done, reached = list[int](), list[int]()
+    while is_due(memory, clock):
+        done.append(visit_all(tender(memory), [bit_by_bit(WEAR)])[0].done)
+        reached.append(marks(memory)["wear"].seq)
+    assert done[:4] == [2, 2, 2, 1]
+    assert reached[:3] == [2, 4, 6]
+    assert reached == sorted({*reached}), "each goes on where the one before it was"
+    assert sorted(told(memory)) == [f"fact f-{n}" for n in range(7)], "none is left out, none is done twice"
+    assert marks(memory)["wear"].at == clock.now()
+
+
+def test_parked_in_one_visit_the_others_go_on(memory: Memory, clock: ManualClock) -> None:
+    one_by_one(memory, 12)
+    chore = bit_by_bit(failing(ValueError))
+    visits(memory, clock, chore, PARKED_AFTER)
+    assert (len(told(memory)), marks(memory)["wear"].failures) == (PARKED_AFTER, PARKED_AFTER)
+    assert marks(memory)["wear"].seq == PARKED_AFTER + 1, "what it has not looked at is not parked"
+    clock.advance(hours=1)
+    while is_due(memory, clock):
+        visit_all(tender(memory), [chore])
+    assert sorted(told(memory)) == sorted(f"fact f-{n}" for n in range(12) if n != 1)
+    assert marks(memory)["wear"].failures == PARKED_AFTER
 
 
 def visits(memory: Memory, clock: ManualClock, chore: Chore, times: int) -> None:

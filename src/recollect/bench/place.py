@@ -69,6 +69,11 @@ class Place(Protocol):
         """Whether search may miss something, so that what it finds has to be checked."""
         ...
 
+    @property
+    def in_process(self) -> bool:
+        """Whether the engine works in this process, so that its processor time tells all that is done."""
+        ...
+
     def about(self) -> dict[str, Any]:
         """The engine, as far as figures depend on it."""
         ...

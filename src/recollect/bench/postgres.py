@@ -38,6 +38,7 @@ class PostgresPlace:
 
     limits = Limits(recall_p50=1.5, others=1.3, batches=0.5, found=0.98)
     approximate = True
+    in_process = False
 
     def __init__(self, server: str) -> None:
         self._server = server

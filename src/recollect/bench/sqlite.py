@@ -39,6 +39,7 @@ class SqlitePlace:
         recall_p50=2, recall_p95=3, others=1.5, chat=1.3, whole=2, batches=0.5, commits=0.8, threads=3
     )
     approximate = False
+    in_process = True
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

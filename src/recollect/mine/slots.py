@@ -10,6 +10,8 @@ from recollect.text.names import folded
 
 LONGEST = 200
 """The most characters of a slot that is kept as it is; a longer one is hashed."""
+SHARED = 0.6
+"""The share of all their words that two contents have in common when they say the same in other words."""
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-z]\w+")
 _NEGATION = re.compile(r"\b(?:not|no|never|none|without|nor|cannot)\b|n['’]t\b", re.IGNORECASE)
@@ -69,4 +71,4 @@ def rewords(one: str, other: str) -> bool:
     if bool(_NEGATION.search(one)) != bool(_NEGATION.search(other)):
         return False
     first, second = {*terms(one)}, {*terms(other)}
-    return len(first & second) >= 0.6 * len(first | second)
+    return len(first & second) >= SHARED * len(first | second)

@@ -84,6 +84,16 @@ class Search:
         return vector if np.isfinite(vector).all() else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a text says, term by term, each as often as it occurs: asked which records of this kind and
+    channel have most of them."""
+
+    kind: str
+    channel: str
+    terms: tuple[str, ...]
+
+
 class Candidate(NamedTuple):
     """A chunk that was found: by its vector, its words, or both; with what ranking looks at."""
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record, Turn
-from recollect.model.search import Candidate, Search
+from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
 from recollect.ports.keys import KeyStore
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
@@ -136,6 +136,13 @@ class UserView(Protocol):
 
     def search(self, search: Search) -> list[Candidate]:
         """The best candidates by vector and by words, each with both scores, at most `limit` of each."""
+        ...
+
+    def sharing(self, asked: Sequence[Words], share: float, limit: int) -> list[list[str]]:
+        """For each of many texts, records that may have at least this share of its terms, those with the
+        most of them and as long first, at most `limit`. They are found by its rare terms, so that it hardly
+        takes longer the more there is: one that has less than half of those may be missed. Whether one
+        really has so many is for whoever asks to see."""
         ...
 
     def linking(self, link: str, targets: Sequence[str]) -> dict[str, tuple[str, ...]]:

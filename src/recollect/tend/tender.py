@@ -30,6 +30,8 @@ class Outcome:
     problem: str | None = None
     elsewhere: bool = False
     """Another worker is at it, or this one is ending."""
+    cpu: float = 0.0
+    """Seconds of processor time of this process, for chores: what they take however busy the machine is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 
 from recollect.errors import EmbedderError, ModelError, RecollectError, StoreError, StoreUnavailable
 from recollect.mine.windows import retry_after
@@ -145,14 +145,16 @@ def _look_after(
         mark = marks.get(chore.name, Mark())
         if not is_due(chore, mark, seq, tender.clock.now(), tender.settings):
             continue
-        started, before, tally = perf_counter(), outcomes[chore.name].done, Tally()
+        started, worked = perf_counter(), process_time()
+        before, tally = outcomes[chore.name].done, Tally()
         try:
             steps = chore.plan(work, mark)
             carry_out(work, steps, hold, partial(_told, tender, chore.name, before), tally)
         except Exception as error:  # noqa: BLE001 - told and noted
             tally.problem = _tell(f"{chore.name} failed for a user", error)
             tally.broken = True
-        outcomes[chore.name] = _plus(outcomes[chore.name], tally, perf_counter() - started)
+        spent = perf_counter() - started, process_time() - worked
+        outcomes[chore.name] = _plus(outcomes[chore.name], tally, *spent)
         for action, times in tally.actions.items():
             tender.count(action, times)
         if not hold():  # what was not finished is not marked as if it were
@@ -172,9 +174,15 @@ def _tell(what: str, error: Exception) -> RecollectError:
     return problem
 
 
-def _plus(so_far: Outcome, tally: Tally, seconds: float) -> Outcome:
+def _plus(so_far: Outcome, tally: Tally, seconds: float, cpu: float) -> Outcome:
     problem = so_far.problem or (None if tally.problem is None else str(tally.problem))
-    return replace(so_far, done=so_far.done + tally.done, seconds=so_far.seconds + seconds, problem=problem)
+    return replace(
+        so_far,
+        done=so_far.done + tally.done,
+        seconds=so_far.seconds + seconds,
+        cpu=so_far.cpu + cpu,
+        problem=problem,
+    )
 
 
 def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> Mark:
@@ -185,16 +193,16 @@ def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> 
     after it, and the mark still says that something was left behind.
     """
     now = tender.clock.now()
+    # One that has not come all the way is due again at once: as if it had not been here.
+    seq, at = (seq, now) if tally.reached is None else (min(seq, tally.reached), mark.at)
     if tally.problem is None:
         left_behind = chore.on_change and mark.after is None
-        # One that has not come all the way is due again at once: as if it had not been here.
-        seq, at = (seq, now) if tally.reached is None else (min(seq, tally.reached), mark.at)
         return Mark(seq, at, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
     problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
     if _found_by_rows(chore, tender.settings) and not tally.broken:
         return Mark(seq, now, None, failures, problem)
     if failures >= PARKED_AFTER and not isinstance(tally.problem, StoreError | ModelError | EmbedderError):
-        return Mark(seq, now, None, failures, problem)
+        return Mark(seq, at, None, failures, problem)
     first = timedelta(seconds=tender.settings.chore_retry_seconds)
     after = retry_after(failures, now, first, LONGEST_RETRY)
     return Mark(mark.seq, now, after, failures, problem)

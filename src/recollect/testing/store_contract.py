@@ -32,6 +32,7 @@ from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
 from recollect.testing.store_search import SearchContract
 from recollect.testing.store_search_filters import SearchFilterContract
+from recollect.testing.store_sharing import SharingContract
 from recollect.testing.store_spaces import SpacesContract
 from recollect.testing.store_spending import SpendingContract
 from recollect.testing.store_tending import TendingContract
@@ -56,6 +57,7 @@ class StoreContract(
     CopyingContract,
     MiningContract,
     LearningContract,
+    SharingContract,
     SpendingContract,
     TendingContract,
     CountingContract,

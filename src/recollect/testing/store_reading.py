@@ -21,10 +21,12 @@ from recollect.model.records import (
     Role,
     Turn,
 )
+from recollect.model.search import AtLeast, AtMost
 from recollect.ports.store import UserStore
 from recollect.testing.store_samples import START, append, draft, fact, ids, memory, said
 from recollect.testing.store_suite import StoreSuite
 
+HOUR = timedelta(hours=1)
 MANY = 1203
 """More than any store reads at a time."""
 
@@ -172,6 +174,37 @@ class ReadingContract(StoreSuite):
         ):
             assert ids(list(alice.find(Fact, where))) == expected
         assert alice.count(Goal, {"status": [GoalStatus.ACTIVE, GoalStatus.BLOCKED]}) == 1
+
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            ({"expires_at": AtLeast(START)}, [3, 4, 5, 6, 7]),
+            ({"expires_at": AtMost(START)}, [1, 2, 3]),
+            ({"expires_at": AtLeast(START + 5 * HOUR)}, []),
+            ({"confidence": AtLeast(0.5)}, [4, 5, 6, 7, 8]),
+            ({"confidence": AtMost(0.5)}, [0, 1, 2, 3, 4]),
+            ({"confidence": AtLeast(0.5), "expires_at": AtMost(START + 2 * HOUR)}, [4, 5]),
+            ({"confidence": AtLeast(0.25), "pinned": True}, [2, 4, 6, 8]),
+            ({"confidence": AtLeast(0), "expires_at": None}, [0, 8]),
+            ({"confidence": AtLeast(2)}, []),
+        ],
+    )
+    def test_find_between_bounds(
+        self, alice: UserStore, where: Mapping[str, Any], expected: list[int]
+    ) -> None:
+        """What has just reached a bound is within it; what has no value is not."""
+        for n in range(9):
+            end = START + (n - 3) * HOUR if 0 < n < 8 else None
+            alice.apply([Put(fact(f"f-{n}", confidence=n / 8, expires_at=end, pinned=n % 2 == 0))])
+        assert ids(list(alice.find(Fact, where))) == [f"f-{n}" for n in expected]
+        assert alice.count(Fact, where) == len(expected)
+        last = list(alice.find(Fact, where, order="confidence", descending=True, limit=2))
+        assert ids(last) == [f"f-{n}" for n in expected[::-1][:2]]
+
+    def test_bounds_are_kept_from_page_to_page(self, alice: UserStore) -> None:
+        alice.apply([Put(fact(f"f-{n:04}", confidence=n / MANY)) for n in range(MANY)])
+        found = list(alice.find(Fact, {"confidence": AtLeast(0.1)}))
+        assert ids(found) == [f"f-{n:04}" for n in range(MANY) if n / MANY >= 0.1]
 
     def test_memories_of_one_kind_do_not_show_among_another(self, alice: UserStore) -> None:
         alice.apply([Put(fact("a")), Put(memory(Procedure, "b", "how to")), Put(fact("c"))])

@@ -1,7 +1,7 @@
-"""A second process that tends, day after day by a clock of its own, until it is told to stop.
+"""A second process that tends a day whenever it is told to, by a clock of its own.
 
 `python -m recollect.bench.tending.beside` reads the address of the database, which may hold a password and
-therefore is no argument, and the time; it ends with its input.
+therefore is no argument, and the time; then a line for each day. It ends with its input.
 """
 
 import subprocess
@@ -15,9 +15,11 @@ from recollect import Memory
 from recollect.bench.quality.ingest import SetClock
 from recollect.errors import RecollectError
 
+BEGUN, OVER = "begun", "over"
+
 
 class TendingProcess:
-    """The process, seen from the first one. It tends when this is entered."""
+    """The process, seen from the first one."""
 
     def __init__(self, address: str, at: datetime) -> None:
         self._process = subprocess.Popen(
@@ -27,17 +29,24 @@ class TendingProcess:
             text=True,
             bufsize=1,
         )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{address}\n{at.isoformat()}\n")
-        self._process.stdin.flush()
-        if self._process.stdout.readline().strip() != "begun":
-            raise RecollectError("The second process of the benchmark failed; its error is above.")
+        self._send(f"{address}\n{at.isoformat()}")
+        self._wait_for(BEGUN)
 
-    def stop(self) -> int:
-        """How many days it has tended."""
-        days, _ = self._process.communicate()
-        return int(days or 0)
+    def day(self) -> threading.Thread:
+        """Have it tend for a day; alive until that is over."""
+        self._send("")
+        waiting = threading.Thread(target=self._wait_for, args=(OVER,), daemon=True)
+        waiting.start()
+        return waiting
+
+    def _send(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+
+    def _wait_for(self, word: str) -> None:
+        assert self._process.stdout is not None
+        if self._process.stdout.readline().strip() != word:
+            raise RecollectError("The second process of the benchmark failed; its error is above.")
 
     def __enter__(self) -> Self:
         return self
@@ -45,28 +54,19 @@ class TendingProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._process.poll() is None:
-            self._process.communicate()
+        self._process.communicate()
 
 
 def main() -> None:
-    """Tend until the input ends."""
+    """Tend a day for each line, until the input ends."""
     address, at = sys.stdin.readline().rstrip("\n"), sys.stdin.readline().strip()
-    clock, stopped = SetClock(datetime.fromisoformat(at)), threading.Event()
-
-    def wait() -> None:
-        sys.stdin.read()
-        stopped.set()
-
-    threading.Thread(target=wait, daemon=True).start()
-    days = 0
+    clock = SetClock(datetime.fromisoformat(at))
     with Memory.open(address, embedder="hashing", miner="rules", clock=clock) as memory:
-        print("begun", flush=True)
-        while not stopped.is_set():
+        print(BEGUN, flush=True)
+        for _ in sys.stdin:
             clock.at += timedelta(days=1)
             memory.tend()
-            days += 1
-    print(days, flush=True)
+            print(OVER, flush=True)
 
 
 if __name__ == "__main__":

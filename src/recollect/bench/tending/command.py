@@ -48,7 +48,7 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
         f"{settings['engine']}; {settings['seconds']:.0f} s, peak {settings['peak_rss_mb']:,.0f} MB"
     )
     for row in result["sizes"]:
-        console.print(_visits(row))
+        console.print(_visits(row, settings["judged"]))
         recall = row["recall"]
         console.print(
             f"Recall p95 {recall['p95_ms']:.2f} ms, while tended {recall['tended_p95_ms']:.2f} ms, "
@@ -61,14 +61,15 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     console.print(table)
 
 
-def _visits(row: Mapping[str, Any]) -> Table:
-    """Seconds of each chore, and the rows that it put right, in each of the visits."""
+def _visits(row: Mapping[str, Any], judged: str) -> Table:
+    """Seconds of each chore, of the processor or of the clock, and the rows that it put right, in each of the
+    visits."""
     visits = row["visits"]
     table = _table(f"{row['memories']:,} memories, {row['file_mb']:,.0f} MB", "chore", *visits)
     for name in next(iter(visits.values()))["chores"]:
         cells = (visit["chores"][name] for visit in visits.values())
-        table.add_row(name, *(f"{cell['seconds']:.3f} s, {cell['rows']:,}" for cell in cells))
-    table.add_row("all", *(f"{visit['seconds']:.3f} s" for visit in visits.values()))
+        table.add_row(name, *(f"{cell[judged]:.3f} s, {cell['rows']:,}" for cell in cells))
+    table.add_row("all", *(f"{visit[judged]:.3f} s" for visit in visits.values()))
     return table
 
 

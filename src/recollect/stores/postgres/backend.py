@@ -1,11 +1,13 @@
 """What is PostgreSQL's own: connections, partitions, row-level security, search in the server."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from psycopg import sql
 from sqlalchemy import Connection, Select, inspect
 
@@ -16,7 +18,7 @@ from recollect.ports.clock import Clock
 from recollect.stores.postgres import failures, objects, sealed, upkeep
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
-from recollect.stores.postgres.text import add_text, clear_text, remove_text
+from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.in_process import Searcher
@@ -140,6 +142,12 @@ class PostgresBackend:
 
     def clear_text(self, connection: Connection) -> None:
         clear_text(connection)
+
+    def having(
+        self, rows: UserRows, number: int, terms: Sequence[str], most: int
+    ) -> Iterable[NDArray[np.int64]]:
+        with driver(rows.connection).cursor() as cursor:
+            return having(cursor, number, stored_words(rows, terms), most)
 
     def search(self, rows: UserRows, search: Search) -> list[Candidate]:
         if self._searcher is None:

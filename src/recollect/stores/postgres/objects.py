@@ -61,7 +61,7 @@ def create(connection: Connection) -> None:
     run(f"GRANT USAGE ON SCHEMA {here} TO {APP}, {WORKER}")
     build_walls(connection)
     _grant(connection)
-    _create_function(connection, here)
+    _create_function(connection)
 
 
 def _grant(connection: Connection) -> None:
@@ -75,10 +75,12 @@ def _grant(connection: Connection) -> None:
 
 
 def extend(connection: Connection) -> None:
-    """What a migration's new tables need, but for their partitions, which are found to be missing."""
+    """What a migration's new tables need, but for their partitions, which are found to be missing; and what
+    this release asks the server for."""
     build_walls(connection)
     _grant(connection)
     connection.exec_driver_sql(_unmeasured(KEYS))
+    _create_function(connection)
     connection.exec_driver_sql(f"DELETE FROM meta WHERE key = '{READY}'")
 
 
@@ -134,9 +136,12 @@ def _build_wall(connection: Connection, table: str) -> None:
         connection.exec_driver_sql(statement)
 
 
-def _create_function(connection: Connection, here: str) -> None:
-    name = "recollect_matches(text[])"
+def _create_function(connection: Connection) -> None:
+    here: str = connection.exec_driver_sql("SELECT quote_ident(current_schema())").scalar_one()
+    name = "recollect_matches(text[], bigint)"
     for statement in (
+        "DROP FUNCTION IF EXISTS recollect_matches(text[])",  # as an older release made it
+        f"DROP FUNCTION IF EXISTS {name}",
         text.FUNCTION.replace("%", "%%"),
         f"ALTER FUNCTION {name} SET search_path = {here}, pg_temp",
         f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC",

@@ -40,20 +40,21 @@ CREATE TABLE texts (
 """
 # Without the list of what is still to be indexed: every search would read it, whoever wrote it.
 INDEX = "CREATE INDEX ix_texts_terms ON texts USING gin (terms) WITH (fastupdate = off)"
-# The user is written out, so that the planner looks at one partition only. It does not know how rare a
-# term is: it is kept from reading all of the user's rows for each term instead of the term's postings.
+# Without a `most`, all. The user is written out, so that the planner looks at one partition only. It does not
+# know how rare a term is: it is kept from reading all of the user's rows for each term instead of the term's
+# postings.
 FUNCTION = """
 CREATE FUNCTION recollect_matches(
-    wanted text[], OUT places bigint[], OUT docs bigint[], OUT lengths integer[]
+    wanted text[], most bigint DEFAULT NULL, OUT places bigint[], OUT docs bigint[], OUT lengths integer[]
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off SET cpu_index_tuple_cost = 1 AS $$
 BEGIN
     EXECUTE format(
         'SELECT array_agg(place), array_agg(doc), array_agg(length) '
         'FROM unnest($1) WITH ORDINALITY AS asked (term, place) CROSS JOIN LATERAL '
-        '(SELECT doc, length FROM texts WHERE user_id = %L AND terms @@ asked.term OFFSET 0) AS found',
+        '(SELECT doc, length FROM texts WHERE user_id = %L AND terms @@ asked.term OFFSET 0 LIMIT $2) found',
         current_setting('recollect.user')
-    ) INTO places, docs, lengths USING wanted::tsquery[];
+    ) INTO places, docs, lengths USING wanted::tsquery[], most;
 END
 $$
 """
@@ -119,6 +120,19 @@ def postings(
         _numbers(found.get_value(0, column), size) for column, size in enumerate((8, 8, 4))
     )
     return (places - 1) // len(_OFTEN), docs, lengths
+
+
+def having(cursor: Cursor[Any], number: int, words: Sequence[str], most: int) -> list[NDArray[np.int64]]:
+    """For each word documents of the user's that have it, ascending, at most so many."""
+    wanted = [_quoted(number, word, "") for word in words]
+    found = cursor.execute(
+        "SELECT places, docs FROM recollect_matches(%s, %s)", (wanted, most), binary=True
+    ).pgresult
+    assert found is not None
+    places, docs = (_numbers(found.get_value(0, column), 8) for column in range(2))
+    order = np.lexsort((docs, places))
+    bounds = np.searchsorted(places[order], np.arange(1, len(wanted)) + 1)
+    return np.split(docs[order], bounds)
 
 
 class Matches:

@@ -1,11 +1,13 @@
 """What differs between SQL databases; everything else is shared."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Select
 
 from recollect.model.search import Candidate, Search
@@ -55,6 +57,13 @@ class Backend(Protocol):
     def remove_text(self, rows: UserRows, number: int, documents: Sequence[int]) -> None: ...
 
     def clear_text(self, connection: Connection) -> None: ...
+
+    def having(
+        self, rows: UserRows, number: int, terms: Sequence[str], most: int
+    ) -> Iterable[NDArray[np.int64]]:
+        """For each term documents of the user with it, ascending, at most so many of them; one may be named
+        as often as the term occurs in it."""
+        ...
 
     def search(self, rows: UserRows, search: Search) -> list[Candidate]: ...
 

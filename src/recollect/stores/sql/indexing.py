@@ -15,7 +15,8 @@ from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_json, encode_vectors
-from recollect.stores.sql.rows import UserRows, own_revision, own_select, own_update
+from recollect.stores.sql.rows import UserRows, own_delete, own_revision, own_select, own_update
+from recollect.stores.sql.spaces import RETIRED, marked
 from recollect.text.analyse import terms
 
 COPIED = (
@@ -48,6 +49,8 @@ _ARCHIVE = (
     .where(schema.chunks.c.weight != bindparam("counts"))
     .values(weight=bindparam("counts"), seq=bindparam("new_seq"))
 )
+_FORGET = own_delete(schema.vectors).where(schema.vectors.c.space == bindparam("which_space"))
+"""Space by space, because the key has that before the document: else all of a user's would be read."""
 
 
 class Indexer:
@@ -114,7 +117,8 @@ class Indexer:
         found = self._rows.all_in(self._rows.select(table, table.c.doc, table.c.terms), table.c.owner, owners)
         docs = [row["doc"] for row in found]
         self._backend.remove_text(self._rows, self._number, docs)
-        self._rows.delete_in(schema.vectors, schema.vectors.c.doc, docs)
+        for space in {*self._spaces} | marked(self._rows.connection, RETIRED):
+            self._rows.change_in(_FORGET, schema.vectors.c.doc, docs, which_space=space)
         self._rows.delete_in(table, table.c.doc, docs)
         self.note_gone("chunk", [str(doc) for doc in docs])
         self.documents -= len(docs)

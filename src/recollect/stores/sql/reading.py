@@ -142,6 +142,8 @@ def ids_of(kind: type[Record], shape: Shape) -> Select[Any]:
 def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[bool]:
     """Behind a place in that order."""
     (first, second), (a, b) = key, place
+    if first is second:  # so told that an index leads there: else each page would read those before it
+        return second < b if descending else second > b
     same = and_(first.is_not_distinct_from(a), second < b if descending else second > b)
     if descending:
         return same if a is None else or_(first < a, first.is_(None), same)

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, false
 
 from recollect.model.changes import Pool
 from recollect.model.records import Conversation
+from recollect.model.search import Words
 from recollect.ports.store import FeedEntry, Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
@@ -16,6 +17,7 @@ from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 from recollect.stores.sql.reading import UNCONCLUDED, may_be_mined, records
 from recollect.stores.sql.rows import UserRows, own_select, own_update
+from recollect.stores.sql.sharing import sharing
 from recollect.stores.sql.sizes import sizes
 
 # What is set for a time further ahead than these was set by a clock that was wrong. Clocks of several workers
@@ -130,6 +132,11 @@ class TendedUser:
             found = rows.all(wanted, since=since, upto=ends[0]["seq"] if ends else _EVER)
         entries = [FeedEntry(row["seq"], row["kind"], row["owner"], False) for row in found]
         return [*{(entry.kind, entry.id): entry for entry in entries}.values()]
+
+    @only_reads
+    def sharing(self, asked: Sequence[Words], share: float, limit: int) -> list[list[str]]:
+        with self._backend.read(self._user) as connection:
+            return sharing(self._backend, UserRows(connection, self._user), asked, share, limit)
 
     @only_reads
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:

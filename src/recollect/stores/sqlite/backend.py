@@ -1,7 +1,7 @@
 """What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Engine, Select, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 
@@ -131,6 +133,11 @@ class SqliteBackend:
 
     def clear_text(self, connection: Connection) -> None:
         clear_text(connection)
+
+    def having(
+        self, rows: UserRows, number: int, terms: Sequence[str], most: int
+    ) -> Iterable[NDArray[np.int64]]:
+        return occurrences(rows, number, terms, most)
 
     def search(self, rows: UserRows, search: Search) -> list[Candidate]:
         snapshot = self._searcher.snapshot(rows, search)

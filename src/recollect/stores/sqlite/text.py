@@ -19,6 +19,8 @@ _DOCUMENT_BITS = 32
 _DOCUMENT_MASK = (1 << _DOCUMENT_BITS) - 1
 
 _POSTINGS = f"(SELECT group_concat(doc & {_DOCUMENT_MASK}) FROM texts_terms WHERE term = ?)"
+_FOUND = f"SELECT doc & {_DOCUMENT_MASK} AS doc FROM texts_terms WHERE term = ? LIMIT ?"
+_SOME = f"(SELECT group_concat(doc) FROM ({_FOUND}))"
 _TERMS_AT_ONCE = 32
 
 
@@ -56,12 +58,16 @@ def clear_text(connection: Connection) -> None:
     create_text(connection)
 
 
-def occurrences(rows: UserRows, number: int, terms: Sequence[str]) -> Iterator[NDArray[np.int64]]:
-    """For each term the user's documents with it, ascending, once for each time it occurs."""
+def occurrences(
+    rows: UserRows, number: int, terms: Sequence[str], most: int | None = None
+) -> Iterator[NDArray[np.int64]]:
+    """For each term the user's documents with it, ascending, once for each time it occurs, or the first so
+    many."""
     for start in range(0, len(terms), _TERMS_AT_ONCE):
         some = [encode_text(f"{number}_{term}") for term in terms[start : start + _TERMS_AT_ONCE]]
-        statement = f"SELECT {', '.join([_POSTINGS] * len(some))}"
-        for found in _driver(rows.connection).execute(statement, some).fetchone():
+        statement = f"SELECT {', '.join([_POSTINGS if most is None else _SOME] * len(some))}"
+        given = some if most is None else [value for term in some for value in (term, most)]
+        for found in _driver(rows.connection).execute(statement, given).fetchone():
             yield np.fromstring(found or "", np.int64, sep=",")
 
 
