@@ -105,7 +105,6 @@ def test_a_connection_remembers_nobody(server: Guarded, ana: bytes, ben: bytes) 
         (b"Content-Length: 5", b"Transfer-Encoding: chunked"),
         (b"Transfer-Encoding: chunked", b"Content-Length: 5"),
         (b"Content-Length: 5", b"Content-Length: 6"),
-        (b"Content-Length: 5", b"Content-Length: 5"),
         (b"Content-Length: +5",),
         (b"Content-Length: -5",),
         (b"Content-Length: 5, 6",),
@@ -123,10 +122,8 @@ def test_a_request_ends_in_one_place(server: Guarded, ana: bytes, lines: tuple[b
     )
     head = b"POST /api/v1/recall HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + ana + b"\r\n"
     status, _, body = server.raw(head + b"\r\n".join(lines) + b"\r\n\r\n" + smuggled)
-    assert status in (400, 422, 501), body
+    assert status in (400, 501), body
     assert b'"user"' not in body
-    if status == 422:  # it was read to its one end
-        assert lines == (b"Content-Length: 5", b"Content-Length: 5")
 
 
 # Ways around the gate

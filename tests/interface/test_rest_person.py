@@ -33,11 +33,10 @@ def test_profile_and_settings(me: httpx.Client) -> None:
     profile = me.patch(f"{V1}/profile", json={"preferences": {"tea": None}}).json()
     assert ("preferences" in profile, profile["expertise"]) == (False, ["Python"])
     assert me.get(f"{V1}/profile").json() == profile
-    assert me.patch(f"{V1}/settings", json={"top_k": 8, "values": 1}).json()["values"] == {
-        "top_k": 8,
-        "values": 1,
-    }
-    assert me.patch(f"{V1}/settings", json={"top_k": None, "values": None}).status_code == 200
+    chosen = {"top_k": 8, "rerank": False}
+    assert me.patch(f"{V1}/settings", json=chosen).json()["values"] == chosen
+    assert me.patch(f"{V1}/settings", json={"no_such": 1}).status_code == 422
+    assert me.patch(f"{V1}/settings", json=dict.fromkeys(chosen)).status_code == 200
     assert "values" not in me.get(f"{V1}/settings").json()
     assert me.patch(f"{V1}/settings", json={"self": 1}).status_code == 422
 
