@@ -1,5 +1,6 @@
 """Server processes: their socket, their limits, and how they end."""
 
+import ctypes
 import ipaddress
 import logging
 import os
@@ -7,7 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from multiprocessing import connection, current_process, get_context, parent_process
 from multiprocessing.context import SpawnProcess
 from types import FrameType
@@ -25,6 +26,8 @@ log = logging.getLogger("recollect.server")
 
 BACKLOG = 2048
 """How many connections the system keeps waiting; it may have a lower bound of its own."""
+M_ARENA_MAX, ARENAS = -8, 2
+"""The option of glibc's mallopt, and how many of them the threads of a process share."""
 TICK = 0.3
 """Seconds after which the parent looks whether it was told to end, or a process is missing."""
 
@@ -118,7 +121,15 @@ def run(given: dict[str, Any], ready: Callable[[str], None]) -> None:
         _supervise(lambda number: _child(number, given, bound), settings.processes)
 
 
+def _few_arenas() -> None:
+    """Have threads share where they take memory from. Each with its own, as glibc has it, what one frees is
+    of no use to the others, and the process grows to several times what it needs."""
+    with suppress(OSError, AttributeError, TypeError):  # another system, or another allocator
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
 def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[], None]) -> None:
+    _few_arenas()
     with Memory.open(background=load(**given).server_tends, **given) as memory:
         check_bind(memory.settings, memory.store)
         serving = server(memory)
