@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.model.changes import Remove, Revise
 from recollect.model.records import Fact, MemoryRecord, Record
-from recollect.tend.erase import plan_erasure
+from recollect.tend.rejoin import plan_erasure
 from recollect.testing.store_samples import START, fact
 
 

@@ -7,7 +7,6 @@ none of that returns content.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -15,88 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.changes import Answered, Change, Chunk
-from recollect.model.records import AuditEntry, Conversation, Record, Turn
+from recollect.model.records import AuditEntry, Conversation, Record
 from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
 from recollect.ports.keys import KeyStore
+from recollect.ports.stored import Applied, FeedEntry, Led, SpaceState, Spent, Unembedded, Usage
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """How often a memory was returned: for life, and since its last renewal."""
-
-    count: int
-    since_renewal: int
-    last_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a model was asked for, on one day (UTC), and how many tokens that took."""
-
-    day: date
-    source: str
-    model: str
-    calls: int
-    prompt: int = 0
-    completion: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What a transaction did: the turns of each `Append` as stored, in order, and its place in the feed."""
-
-    seq: int
-    turns: tuple[Turn, ...]
-    created: int
-    """How many of the turns are new."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
-    """A record that changed, or with `deleted` one that is gone. Of a conversation that is gone only
-    a keyed hash of its id (HMAC-SHA256, by `secret`) is kept, because its id is a name."""
-
-    seq: int
-    kind: str
-    id: str
-    deleted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """A chunk that waits for its vector. `number` is the user's: whoever is erased and comes back has
-    another, so that a vector computed before is not given to a text stored after."""
-
-    doc: int
-    text: str
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Led:
-    """Where a run of messages has led to: up to which turn of a conversation, and whether it still ends
-    there."""
-
-    digest: str
-    conversation: str
-    index: int
-    at_the_end: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SpaceState:
-    """An embedding space and how far it is filled: how many of the chunks still wait for their vector."""
-
-    space: Space
-    active: bool
-    """Whether it is the one that is searched."""
-    chunks: int
-    waiting: int
 
 
 class UserView(Protocol):

@@ -1,5 +1,6 @@
 """The application: middleware and routes around one open memory."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
@@ -14,7 +15,7 @@ from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
-from recollect.server.serving import Serving
+from recollect.server.serving import Serving, at_once
 
 QUIET: TelemetryConfig = {
     "tracing": False,
@@ -43,7 +44,8 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.connections)
             async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
                 measures = HttpMeasures(process)
-                serving = Serving(memory, gate, upstream, threads, readiness, measures)
+                asking = asyncio.Semaphore(at_once(memory))
+                serving = Serving(memory, gate, upstream, threads, readiness, asking, measures)
                 app.state.serving = serving
                 yield
                 await serving.finish(settings.shutdown_seconds)

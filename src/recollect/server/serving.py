@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class Serving:
     upstream: "httpx.AsyncClient"
     threads: ThreadPoolExecutor = field(repr=False)
     readiness: "Readiness" = field(repr=False)
+    asking: asyncio.Semaphore = field(repr=False)
     measures: HttpMeasures = field(default_factory=HttpMeasures, repr=False)
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set[Any], repr=False)
 
@@ -44,6 +46,11 @@ class Serving:
         """Do what takes a while, such as any verb of a memory, in a thread."""
         context = contextvars.copy_context()  # spans go on in there
         return await asyncio.get_running_loop().run_in_executor(self.threads, lambda: context.run(work))
+
+    async def ask(self, question: Callable[[], T]) -> T:
+        """Recall something, in a thread, when it is its turn."""
+        async with self.asking:
+            return await self.run(question)
 
     def later(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something after the answer, whoever has gone by then; the server does not end before it is done.
@@ -69,6 +76,16 @@ class Serving:
             for task in set(self._tasks):
                 task.cancel()
             await asyncio.wait(set(self._tasks))
+
+
+def at_once(memory: Memory) -> int:
+    """How many questions are worked on at once. Where that is work for processors alone, more of them than
+    there are processors only get in one another's way: each takes longer, and all together."""
+    settings = memory.settings
+    elsewhere = settings.db.startswith("postgresql") or settings.embedder.startswith("http")
+    if elsewhere or memory.model is not None or memory.reranker is not None:
+        return settings.server_threads
+    return min(settings.server_threads, os.cpu_count() or 1)
 
 
 def serving(request: Request) -> Serving:

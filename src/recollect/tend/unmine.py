@@ -17,9 +17,10 @@ from recollect.model.records import (
     Turn,
 )
 from recollect.record.memories import indexed
-from recollect.tend.erase import Forgotten, neighbours_of, plan_erasure, unbound, unmentioned
+from recollect.tend.erase import Forgotten, neighbours_of, unbound, unmentioned
 from recollect.tend.erase_palace import husk
 from recollect.tend.learnt import CONCLUDED
+from recollect.tend.rejoin import plan_erasure
 from recollect.tend.reopen import reopen
 from recollect.tend.unlearn import left_of, unsupported
 from recollect.tend.unsaid import unsaid

@@ -137,7 +137,7 @@ class Asking:
 
         async def help() -> Helped:
             await self.afterwards.before(exchange.user, exchange.said, exchange.wanted.conversation)
-            return await serving.run(lambda: helped(serving.memory, exchange))
+            return await serving.ask(lambda: helped(serving.memory, exchange))
 
         try:
             found = await asyncio.wait_for(help(), serving.settings.inject_seconds)

@@ -147,7 +147,7 @@ async def search(request: Request, caller: Called, body: Search, memory: Scoped)
     if not body.query and body.vector is None:
         raise Invalid("Nothing to search for: give a query, or the vector of one.")
     own_agent = seen(serving(request), memory, agent=body.agent_name)
-    return answer(await serving(request).run(lambda: _found(own_agent, body)))
+    return answer(await serving(request).ask(lambda: _found(own_agent, body)))
 
 
 def _found(memory: ScopedMemory, asked: Search) -> list[dict[str, Any]]:

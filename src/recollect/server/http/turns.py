@@ -117,4 +117,4 @@ class Question(Body):
 async def recall(request: Request, body: Question, memory: Scoped) -> Response:
     """The memories that bear on a question, best first, and one block of them to give to a model."""
     asked: dict[str, Any] = {**body.given(), "include": body.include or ()}
-    return answer(await serving(request).run(lambda: memory.recall(**asked)))
+    return answer(await serving(request).ask(lambda: memory.recall(**asked)))

@@ -1,13 +1,12 @@
 """Applies changes to one user's rows inside one transaction. The only writer of records."""
 
 import hmac
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, or_, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import (
@@ -48,6 +47,7 @@ from recollect.stores.sql.codec import (
 )
 from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
+from recollect.stores.sql.locking import lock_user
 from recollect.stores.sql.once import note_once
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_delete, own_revision, own_update
@@ -56,8 +56,6 @@ from recollect.stores.sql.tending import pool_usage
 from recollect.stores.sql.threads import drop_threads, put_threads
 
 R = TypeVar("R", bound=Record)
-
-NEXT_USER = "next_user"
 
 _CHANGING = (
     "next_index",
@@ -87,7 +85,7 @@ def apply(
 ) -> Applied:
     """All of the changes, as one step of the user's feed."""
     rows = UserRows(connection, user)
-    row = _lock_user(backend, rows)
+    row = lock_user(backend, rows)
     seq: int = row["seq"] + 1
     writer = _Writer(backend, rows, seq, row["secret"], Indexer(backend, rows, row, seq, space))
     expect_held(rows, {change.holder for change in changes if isinstance(change, Held)})
@@ -166,32 +164,6 @@ def _kind(change: Change) -> str:
             return change.kind
         case _:
             return ""
-
-
-def _lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
-    """The user's row, held until the transaction ends; made when it is the first write."""
-    statement = backend.locked(rows.select(schema.users))
-    while not (found := rows.all(statement)):  # again, should another erase the user who was just made
-        rows.insert_missing(
-            schema.users,
-            {
-                "number": next_number(rows.connection),
-                "seq": 0,
-                "next_doc": 1,
-                "documents": 0,
-                "terms": 0,
-                "secret": secrets.token_hex(32),
-            },
-        )
-    return found[0]
-
-
-def next_number(connection: Connection) -> int:
-    """A user number nobody had before."""
-    table = schema.meta
-    bump = update(table).where(table.c.key == NEXT_USER).values(value=table.c.value + 1)
-    connection.execute(bump)
-    return connection.execute(select(table.c.value).where(table.c.key == NEXT_USER)).scalar_one()
 
 
 class _Writer:

@@ -1,0 +1,39 @@
+"""One writer of a user's memory at a time, and a number for who is new."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.rows import UserRows
+
+_NEXT_USER = "next_user"
+
+
+def lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
+    """The user's row, held until the transaction ends; made when it is the first write."""
+    statement = backend.locked(rows.select(schema.users))
+    while not (found := rows.all(statement)):  # again, should another erase the user who was just made
+        rows.insert_missing(
+            schema.users,
+            {
+                "number": _next_number(rows.connection),
+                "seq": 0,
+                "next_doc": 1,
+                "documents": 0,
+                "terms": 0,
+                "secret": secrets.token_hex(32),
+            },
+        )
+    return found[0]
+
+
+def _next_number(connection: Connection) -> int:
+    """A user number nobody had before."""
+    table = schema.meta
+    bump = update(table).where(table.c.key == _NEXT_USER).values(value=table.c.value + 1)
+    connection.execute(bump)
+    return connection.execute(select(table.c.value).where(table.c.key == _NEXT_USER)).scalar_one()
