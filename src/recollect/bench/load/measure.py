@@ -24,7 +24,7 @@ from recollect.bench.subject import Advance, ask
 from recollect.errors import EmbedderError
 
 TEXT_LIMIT = 0.7
-"""Of the questions a second that the embedder alone takes, one after the other. With a thread for each core it
+"""Of the questions a second that the embedder alone takes, one after the other. With a thread a core it
 takes more; so could the server, if a question were its embedding and nothing else: that ratio is told too."""
 VECTOR_LIMIT = 0.6
 """Of the recalls a second of as many threads as do best in this process."""
