@@ -33,13 +33,12 @@ def test_profile_and_settings(me: httpx.Client) -> None:
     profile = me.patch(f"{V1}/profile", json={"preferences": {"tea": None}}).json()
     assert ("preferences" in profile, profile["expertise"]) == (False, ["Python"])
     assert me.get(f"{V1}/profile").json() == profile
-    assert me.patch(f"{V1}/settings", json={"top_k": 8, "values": 1}).json()["values"] == {
-        "top_k": 8,
-        "values": 1,
-    }
-    assert me.patch(f"{V1}/settings", json={"top_k": None, "values": None}).status_code == 200
+    given = {"top_k": 8, "enabled": True}
+    assert me.patch(f"{V1}/settings", json=given).json()["values"] == given
+    assert me.patch(f"{V1}/settings", json={"top_k": None, "enabled": None}).status_code == 200
     assert "values" not in me.get(f"{V1}/settings").json()
-    assert me.patch(f"{V1}/settings", json={"self": 1}).status_code == 422
+    for odd in ("self", "values"):
+        assert me.patch(f"{V1}/settings", json={odd: 1}).status_code == 422
 
 
 def test_retention(me: httpx.Client) -> None:
@@ -109,7 +108,7 @@ def test_everything_goes_when_it_is_confirmed(me: httpx.Client) -> None:
     me.post(f"{V1}/facts", json={"content": "Lives in Porto"})
     assert me.delete(f"{V1}/everything").status_code == 422
     assert me.delete(f"{V1}/everything", params={"confirm": "somebody else"}).status_code == 422
-    mine = {"confirm": me.headers["x-user"]}
+    mine = {"confirm": me.headers["x-recollect-user"]}
     assert me.delete(f"{V1}/everything", params={**mine, "dry_run": True}).json()["counts"]["fact"] == 1
     assert me.delete(f"{V1}/everything", params=mine).json()["counts"]["fact"] == 1
     assert me.get(f"{V1}/stats").json() == {"counts": {}, "sizes": {}}

@@ -11,11 +11,12 @@ from starlette.responses import Response
 from recollect.model.scope import NAME_LIMIT
 from recollect.ports.keys import ApiKey, KeyRole
 from recollect.server.answers import answer
+from recollect.server.http.shapes import REFUSED, gives
 from recollect.server.identity.entry import operator
 from recollect.server.identity.issuing import issue
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1/keys", tags=["keys"], dependencies=[Depends(operator)])
+router = APIRouter(prefix="/api/v1/keys", tags=["keys"], dependencies=[Depends(operator)], responses=REFUSED)
 
 PAGE = 1000
 Text = Annotated[str, Field(max_length=NAME_LIMIT)]
@@ -63,7 +64,7 @@ def shown(key: ApiKey) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-@router.get("", responses={200: {"model": Keys}})
+@router.get("", operation_id="keys", summary="Which keys there are", **gives(Keys))
 async def list_keys(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 50,
@@ -76,7 +77,7 @@ async def list_keys(
     return answer({"keys": [shown(key) for key in found], **more})
 
 
-@router.post("", status_code=201, responses={201: {"model": KeyMade}})
+@router.post("", operation_id="create_key", summary="Make a key", **gives(KeyMade, status=201))
 async def create_key(request: Request, new: NewKey) -> Response:
     """Make a key of a user, of a service that acts for users (X-Recollect-User), or of an admin, who can
     read nobody's memory. The first key ends the time when none was needed."""
@@ -86,7 +87,7 @@ async def create_key(request: Request, new: NewKey) -> Response:
     return answer({**shown(made.kept), "key": made.key}, 201)
 
 
-@router.delete("/{id}", responses={200: {"model": KeyShown}})
+@router.delete("/{id}", operation_id="revoke_key", summary="Revoke a key", **gives(KeyShown))
 async def revoke_key(request: Request, id: str) -> Response:
     """Have a key open nothing any more: within seconds, on every server."""
     memory = serving(request).memory
