@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recollect import Memory
 from tests.docs.examples import blocks, commands, matches
-from tests.interface.rest_server import local, serve
+from tests.interface.serving import serve
 
 PAGE = Path(__file__).parents[2] / "docs" / "rest.md"
 ADDRESS = "http://127.0.0.1:7070"
@@ -22,7 +22,7 @@ def test_requests_are_answered_as_the_page_says(tmp_path: Path) -> None:
     id = ""
     with (
         Memory.open(tmp_path / "memory.db", embedder="hashing", rate_limit=0) as memory,
-        serve(memory, local) as url,
+        serve(memory) as url,
     ):
         for request, expected in requests:
             assert ADDRESS in request

@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from recollect import Memory
+from tests.interface import serving
+from tests.interface.serving import Served
 
 
 @pytest.fixture(scope="module")
@@ -28,32 +30,20 @@ _NAMES = (f"user {number}" for number in itertools.count(1))
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, str]]:
-    """A memory, and the address of a server for it."""
-    from tests.interface.rest_server import serve
-
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server for a memory."""
     path = tmp_path_factory.mktemp("served") / "memory.db"
-    with Memory.open(path, embedder="hashing", rate_limit=0) as memory, serve(memory) as url:
-        yield memory, url
+    with Memory.open(path, embedder="hashing", rate_limit=0) as memory, serving.served(memory) as server:
+        yield server
 
 
 @pytest.fixture
-def somebody(served: tuple[Memory, str]) -> Iterator[Callable[..., httpx.Client]]:
-    """A client of a new user; with `user`, of that one."""
-    from tests.interface.rest_server import client
-
-    opened: list[httpx.Client] = []
-
-    def new(user: str | None = None, **headers: str) -> httpx.Client:
-        opened.append(client(served[1], user or next(_NAMES), **headers))
-        return opened[-1]
-
-    yield new
-    for one in opened:
-        one.close()
+def somebody(served: Served) -> Callable[[], httpx.Client]:
+    """A client of a new user."""
+    return lambda: served.of(next(_NAMES))
 
 
 @pytest.fixture
-def me(somebody: Callable[..., httpx.Client]) -> httpx.Client:
+def me(somebody: Callable[[], httpx.Client]) -> httpx.Client:
     """A client of a user of whom nothing is known."""
     return somebody()

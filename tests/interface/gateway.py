@@ -1,40 +1,57 @@
 """A gateway over a real connection, before the scripted upstream."""
 
-import contextlib
-import threading
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import openai
-import uvicorn
+from fastapi import APIRouter, FastAPI
 
 from recollect import Memory, ScopedMemory
 from recollect.model.records import Response, Turn
-from recollect.server.app import create_app
-from recollect.server.identity.caller import Caller
 from recollect.testing.openai_server import OpenAIServer, Request
-
-LOCAL = Caller("local", "local")
+from tests.interface.serving import Served, served
 
 
 @dataclass
 class Gateway:
-    base: str
+    served: Served
     memory: Memory
     upstream: OpenAIServer
-    app: Any
-    http: httpx.Client
-    closing: contextlib.ExitStack
+
+    def __post_init__(self) -> None:
+        self.http = self.with_key(None)
+        """Of whoever is on this machine; with keys, of nobody."""
 
     @property
     def url(self) -> str:
-        return f"{self.base}/v1"
+        return f"{self.served.url}/v1"
 
-    def client(self, key: str = "sk-theirs") -> openai.OpenAI:
-        """The official SDK, closed with the gateway."""
-        return self.closing.enter_context(openai.OpenAI(base_url=self.url, api_key=key, max_retries=0))
+    def sdk(self, key: str = "sk-theirs", **more: Any) -> openai.OpenAI:
+        """The official SDK with this key, closed with the gateway."""
+        return self.served.closing.enter_context(
+            openai.OpenAI(base_url=self.url, api_key=key, max_retries=0, **more)
+        )
+
+    def sdk_of(self, user: str) -> openai.OpenAI:
+        return self.sdk(self.served.issue(owner=user).key)
+
+    def of(self, user: str) -> httpx.Client:
+        """The client of a user with a key of their own."""
+        return self.with_key(self.served.issue(owner=user).key)
+
+    def service(self, user: str | None = None) -> httpx.Client:
+        """The client of a service that acts for a user, or does not say for whom."""
+        acting = {"X-Recollect-User": user} if user else {}
+        return self.with_key(self.served.issue("service").key, **acting)
+
+    def with_key(self, key: str | None, **headers: str) -> httpx.Client:
+        client = self.served.client(key, **headers)
+        client.base_url = self.url
+        return client
 
     @property
     def ann(self) -> ScopedMemory:
@@ -42,13 +59,10 @@ class Gateway:
 
     def settle(self) -> None:
         """Wait until what was answered is recorded."""
-        import asyncio
-
-        loop: asyncio.AbstractEventLoop = self.app.state.loop
-        asyncio.run_coroutine_threadsafe(self.app.state.afterwards.settled(), loop).result(30)
+        state = self.served.app.state
+        asyncio.run_coroutine_threadsafe(state.afterwards.settled(), state.loop).result(30)
 
     def turns(self, user: str = "local") -> list[tuple[str, str]]:
-        self.settle()
         return [(turn.role.value, turn.content) for turn in self.raw_turns(user)]
 
     def raw_turns(self, user: str = "local") -> list[Turn]:
@@ -65,43 +79,14 @@ class Gateway:
         return self.upstream.requests
 
 
-def known_by(callers: dict[str, Caller]) -> Any:
-    """Says who is calling by their Authorization."""
-
-    def wrapped(app: Any) -> Any:
-        async def call(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "lifespan":
-                import asyncio
-
-                scope["app"].state.loop = asyncio.get_running_loop()
-            else:
-                key = dict(scope["headers"]).get(b"authorization", b"").decode()
-                scope.setdefault("state", {})["caller"] = callers.get(key.removeprefix("Bearer "), LOCAL)
-            await app(scope, receive, send)
-
-        return call
-
-    return wrapped
+@asynccontextmanager
+async def _noting(app: FastAPI) -> AsyncGenerator[None]:
+    app.state.loop = asyncio.get_running_loop()
+    yield
 
 
-@contextlib.contextmanager
-def gateway(
-    memory: Memory, upstream: OpenAIServer, callers: dict[str, Caller] | None = None
-) -> Iterator[Gateway]:
-    app = create_app(memory)
-    app.add_middleware(known_by(callers or {}))
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", timeout_graceful_shutdown=20)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive()
-        port = server.servers[0].sockets[0].getsockname()[1]
-        base = f"http://127.0.0.1:{port}"
-        with contextlib.ExitStack() as closing:
-            http = closing.enter_context(httpx.Client(base_url=f"{base}/v1", timeout=30))
-            yield Gateway(base, memory, upstream, app, http, closing)
-    finally:
-        server.should_exit = True
-        thread.join()
+@contextmanager
+def gateway(memory: Memory, upstream: OpenAIServer, *, keyed: bool = False) -> Iterator[Gateway]:
+    """A gateway of somebody's own machine; `keyed`: one that many use, each with a key."""
+    with served(memory, APIRouter(lifespan=_noting), keyed=keyed) as server:
+        yield Gateway(server, memory, upstream)

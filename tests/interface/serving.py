@@ -7,26 +7,78 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+import httpx
+from fastapi import APIRouter, FastAPI
 
 from recollect import Memory
+from recollect.ports.keys import KeyRole
 from recollect.server import running
+from recollect.server.identity.issuing import Issued, issue
 
 ENDS_WITHIN = 60
 """Seconds; a server that does not end fails its test."""
+WAIT = 30.0
+"""Seconds after which a client gives up."""
+
+
+@dataclass
+class Served:
+    """A server for a memory, and those who call it."""
+
+    memory: Memory
+    app: FastAPI
+    url: str
+    closing: ExitStack
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def issue(self, role: str = "user", owner: str | None = None, **more: Any) -> Issued:
+        return issue(self.memory.store, self.memory.clock, KeyRole(role), owner=owner, **more)
+
+    def client(self, key: str | None = None, **headers: Any) -> httpx.Client:
+        """One that sends this key, closed with the server."""
+        bearer = {"Authorization": f"Bearer {key}"} if key else {}
+        given = httpx.Client(base_url=self.url, headers={**bearer, **headers}, timeout=WAIT)
+        return self.closing.enter_context(given)
+
+    def of(self, user: str) -> httpx.Client:
+        """The client of a user with a key of their own."""
+        return self.client(self.issue(owner=user).key, **{"X-Recollect-User": user})
+
+    def admin(self) -> httpx.Client:
+        return self.client(self.issue("admin").key)
+
+
+@contextmanager
+def served(memory: Memory, *routers: APIRouter, keyed: bool = True, http: Any = None) -> Iterator[Served]:
+    """A server for this memory; `keyed`: there is a key, so that keys are asked for."""
+    if keyed:
+        issue(memory.store, memory.clock, KeyRole.ADMIN, name="first")
+    server = running.server(memory)
+    server.config.http = http or server.config.http
+    app: Any = server.config.app
+    with _run(memory, server, *routers) as url, ExitStack() as closing:
+        yield Served(memory, app, url, closing)
 
 
 @contextmanager
 def serve(memory: Memory, *routers: APIRouter) -> Iterator[str]:
-    """The address of a server for this memory, with further routes; it ends as after a signal, and the memory
-    stays open."""
+    """The address of a server for this memory, with further routes."""
+    with _run(memory, running.server(memory), *routers) as url:
+        yield url
+
+
+@contextmanager
+def _run(memory: Memory, server: running.Server, *routers: APIRouter) -> Iterator[str]:
+    """Run it until it ends as after a signal; the memory stays open."""
     socket = running.listening(replace(memory.settings, host="127.0.0.1", port=0))
-    server = running.server(memory)
     for router in routers:
         server.config.app.include_router(router)  # type: ignore[union-attr]
     failed: list[BaseException] = []

@@ -184,7 +184,7 @@ def test_tools_called_are_recorded(gate: Gateway) -> None:
         )
     )
     tools: Any = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
-    client = gate.client()
+    client = gate.sdk()
     asked: list[Any] = [user("Weather in Lisbon?")]
     got = client.chat.completions.create(model=MODEL, messages=asked, tools=tools)
     made = got.choices[0].message.tool_calls
@@ -207,7 +207,7 @@ def test_tools_called_are_recorded(gate: Gateway) -> None:
 
 def test_streaming_with_the_sdk(gate: Gateway) -> None:
     gate.upstream.say("Green tea it is.")
-    with gate.client().chat.completions.create(model=MODEL, messages=[user(ASK)], stream=True) as stream:  # type: ignore[arg-type]
+    with gate.sdk().chat.completions.create(model=MODEL, messages=[user(ASK)], stream=True) as stream:  # type: ignore[arg-type]
         text = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
     assert text == "Green tea it is."
     assert gate.turns() == [("user", ASK), ("assistant", "Green tea it is.")]
@@ -246,7 +246,7 @@ def test_the_asynchronous_sdk(gate: Gateway) -> None:
 
 
 def test_models_and_embeddings_are_passed_on(gate: Gateway) -> None:
-    client = gate.client()
+    client = gate.sdk()
     assert [model.id for model in client.models.list()] == [MODEL]
     assert len(client.embeddings.create(model=MODEL, input="tea").data[0].embedding) == 16
     assert gate.asked[-1].headers["authorization"] == "Bearer sk-theirs"

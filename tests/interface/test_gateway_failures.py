@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from recollect import Memory
-from recollect.server.identity.caller import Caller
 from recollect.testing.openai_server import Drop, Hang, OpenAIServer, Truncate
 from tests.contract import postgres
 from tests.interface.gateway import Gateway, gateway
@@ -167,13 +166,12 @@ def test_memory_takes_too_long(tmp_path: Path, upstream: OpenAIServer, other: Op
         assert gate.turns()[1:] == SAID, "it is recorded all the same"
 
 
-@pytest.mark.parametrize("caller", [Caller("admin", None), Caller("service", None)])
-def test_there_is_no_user(tmp_path: Path, upstream: OpenAIServer, caller: Caller) -> None:
+def test_there_is_no_user(tmp_path: Path, upstream: OpenAIServer) -> None:
     with (
         Memory.open(tmp_path / "m.db", embedder="hashing", upstream=upstream.base_url) as memory,
-        gateway(memory, upstream, {"key": caller}) as gate,
+        gateway(memory, upstream, keyed=True) as gate,
     ):
-        gate.http.headers["Authorization"] = "Bearer key"
+        gate.http = gate.service()
         for path in ("/chat/completions", "/responses"):
             answer = ask(gate, path)
             assert_answered(answer)

@@ -4,26 +4,21 @@ import gzip
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import openai
 import pytest
 
 from recollect import Memory
-from recollect.server.identity.caller import Caller
 from recollect.testing.openai_answers import events
 from recollect.testing.openai_server import Drop, Feed, Hang, OpenAIServer, Status
 from tests.interface.gateway import Gateway, gateway
 
 MODEL = "any-model"
-CALLERS = {
-    "of-ann": Caller("user", "ann"),
-    "service": Caller("service", None),
-    "service-for-bob": Caller("service", "bob"),
-    "admin": Caller("admin", None),
-}
 ODD = [b": a comment\n", b'data: {"x":\xf0\x9f', b"\x8d\xb5}\r\n\r\n", b"\x00\xff", b"data: [DONE]\n\n"]
 
 
@@ -41,23 +36,26 @@ def gate(tmp_path: Path, upstream: OpenAIServer) -> Iterator[Gateway]:
 
 @pytest.fixture
 def keyed(tmp_path: Path, upstream: OpenAIServer) -> Iterator[Gateway]:
-    with opened(tmp_path, upstream, upstream_key="sk-upstream") as found:
+    with opened(tmp_path, upstream, keyed=True, upstream_key="sk-upstream") as found:
         yield found
 
 
-class opened:  # noqa: N801 - used as a function is
-    def __init__(self, folder: Path, upstream: OpenAIServer, **settings: Any) -> None:
-        self._memory = Memory.open(
-            folder / "m.db", embedder="hashing", upstream=upstream.base_url, **settings
-        )
-        self._gateway = gateway(self._memory, upstream, CALLERS)
+@contextmanager
+def opened(
+    folder: Path, upstream: OpenAIServer, *, keyed: bool = False, **settings: Any
+) -> Iterator[Gateway]:
+    with (
+        Memory.open(folder / "m.db", embedder="hashing", upstream=upstream.base_url, **settings) as memory,
+        gateway(memory, upstream, keyed=keyed) as found,
+    ):
+        yield found
 
-    def __enter__(self) -> Gateway:
-        return self._gateway.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
-        self._gateway.__exit__(*error)
-        self._memory.close()
+CALLERS: dict[str, Callable[[Gateway], httpx.Client]] = {
+    "ann": lambda gate: gate.of("ann"),
+    "service": lambda gate: gate.service(),
+    "service for bob": lambda gate: gate.service("bob"),
+}
 
 
 def asking(text: str = "Hi", **more: Any) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def test_bytes_are_passed_back_as_they_came(gate: Gateway) -> None:
         got = b"".join(answer.iter_raw())
     assert got == b"".join(ODD)
     assert answer.headers["x-odd"] == "1"
-    assert len(answer.headers.get_list("date")) == len(answer.headers.get_list("server")) == 1
+    assert (len(answer.headers.get_list("date")), "server" in answer.headers) == (1, False)
 
 
 def test_each_chunk_comes_before_the_next_is_sent(gate: Gateway) -> None:
@@ -153,9 +151,8 @@ def test_a_client_that_goes_away_before_anything_came(gate: Gateway) -> None:
     step = Feed([], end="open")
     gate.upstream.script(step)
     body = json.dumps(asking()).encode()
-    address = gate.base.removeprefix("http://").split(":")
-    with socket.create_connection((address[0], int(address[1]))) as client:
-        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", gate.served.port)) as client:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
         client.sendall(head.encode() + body)
         client.recv(1)
     assert step.gone.wait(10)
@@ -175,13 +172,16 @@ def test_the_clients_key_is_passed_on_without_keys_of_our_own(gate: Gateway) -> 
     assert gate.asked[-1].headers["authorization"] == "Bearer sk-theirs"
 
 
-@pytest.mark.parametrize("key", ["of-ann", "service-for-bob", "admin"])
+@pytest.mark.parametrize("who", CALLERS)
 @pytest.mark.parametrize("configured", ["", "sk-upstream"])
-def test_our_keys_never_leave(tmp_path: Path, upstream: OpenAIServer, key: str, configured: str) -> None:
-    ours = {"Authorization": f"Bearer {key}", "X-Api-Key": key, "api-key": key, "Cookie": key}
-    with opened(tmp_path, upstream, upstream_key=configured) as gate:
+def test_our_keys_never_leave(tmp_path: Path, upstream: OpenAIServer, who: str, configured: str) -> None:
+    with opened(tmp_path, upstream, keyed=True, upstream_key=configured) as gate:
+        client = CALLERS[who](gate)
+        key = client.headers["Authorization"].removeprefix("Bearer ")
+        ours = {"X-Api-Key": key, "api-key": key, "Cookie": key}
         for path in ("/chat/completions", "/embeddings", "/responses"):
-            gate.http.post(path, json={**asking(), "input": "x"}, headers=ours)
+            answer = client.post(path, json={**asking(), "input": "x"}, headers=ours)
+            assert answer.status_code == 200, answer.text
             sent = gate.asked[-1].headers
             assert key not in str(sent)
             assert sent.get("authorization") == (f"Bearer {configured}" if configured else None)
@@ -200,21 +200,19 @@ def test_headers_of_ours_and_of_connections_do_not_go_upstream(gate: Gateway) ->
 
 
 @pytest.mark.parametrize(
-    ("key", "named", "whose"),
+    ("who", "named", "whose"),
     [
-        ("of-ann", None, "ann"),
-        ("of-ann", "ann", "ann"),
-        ("of-ann", "bob", None),
+        ("ann", None, "ann"),
+        ("ann", "ann", "ann"),
+        ("ann", "bob", None),
         ("service", "bob", "bob"),
-        ("service-for-bob", "bob", "bob"),
-        ("service-for-bob", "ann", None),
-        ("none-of-ours", "bob", None),
+        ("service for bob", "bob", "bob"),
+        ("service for bob", "ann", None),
     ],
 )
-def test_whose_memory_it_is(keyed: Gateway, key: str, named: str | None, whose: str | None) -> None:
+def test_whose_memory_it_is(keyed: Gateway, who: str, named: str | None, whose: str | None) -> None:
     context = {} if named is None else {"memory_context": {"user_id": named, "project_id": "work"}}
-    headers = {"Authorization": f"Bearer {key}"}
-    answer = keyed.http.post("/chat/completions", json={**asking(), **context}, headers=headers)
+    answer = CALLERS[who](keyed).post("/chat/completions", json={**asking(), **context})
     assert answer.status_code == (200 if whose else 404), answer.text
     for user in ("ann", "bob", "local"):
         assert len(keyed.turns(user)) == (2 if user == whose else 0)
@@ -229,10 +227,9 @@ def test_one_users_messages_lead_to_no_conversation_of_another(keyed: Gateway) -
     """Digests are keyed for each user: sending what somebody else said finds nothing."""
     keyed.upstream.say("Hello!", "Well.")
     told = [*asking()["messages"], {"role": "assistant", "content": "Hello!"}, *asking("More")["messages"]]
-    keyed.http.post("/chat/completions", json=asking(), headers={"Authorization": "Bearer of-ann"})
+    keyed.of("ann").post("/chat/completions", json=asking())
     keyed.settle()
-    headers = {"Authorization": "Bearer service-for-bob"}
-    keyed.http.post("/chat/completions", json={"model": MODEL, "messages": told}, headers=headers)
+    keyed.service("bob").post("/chat/completions", json={"model": MODEL, "messages": told})
     assert len(keyed.turns("ann")) == 2
     assert [text for _, text in keyed.turns("bob")] == ["Hi", "Hello!", "More", "Well."]
 
@@ -250,24 +247,23 @@ def test_one_users_messages_lead_to_no_conversation_of_another(keyed: Gateway) -
     ],
 )
 def test_only_what_leaves_nothing_upstream_is_passed_on_for_many(
-    keyed: Gateway, path: str, *, passed: bool
+    tmp_path: Path, upstream: OpenAIServer, path: str, *, passed: bool
 ) -> None:
-    for key, goes in (("of-ann", passed), ("local", True)):
-        seen = len(keyed.asked)
-        answer = keyed.http.post(f"/{path}", content=b"\x00raw", headers={"Authorization": f"Bearer {key}"})
+    for many, goes in ((False, True), (True, passed)):
+        upstream.requests.clear()
+        with opened(tmp_path, upstream, keyed=many) as gate:
+            client = gate.of("ann") if many else gate.http
+            answer = client.post(f"/{path}", content=b"\x00raw")
         assert answer.status_code == 404, "the scripted upstream has none of them"
-        assert (len(keyed.asked) > seen) is goes
-        if goes:
-            assert (keyed.asked[-1].path, keyed.asked[-1].raw) == (f"/v1/{path}", b"\x00raw")
+        assert [(one.path, one.raw) for one in upstream.requests] == [(f"/v1/{path}", b"\x00raw")] * goes
 
 
 @pytest.mark.parametrize(
     "path", ["%2e%2e/admin", "models/%2e%2e/%2e%2e/x", "..%5cx", "models/..", "a%0d%0ab"]
 )
 def test_no_path_leads_out_of_the_upstreams(gate: Gateway, path: str) -> None:
-    address = gate.base.removeprefix("http://").split(":")
-    with socket.create_connection((address[0], int(address[1]))) as client:
-        client.sendall(f"GET /v1/{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    with socket.create_connection(("127.0.0.1", gate.served.port)) as client:
+        client.sendall(f"GET /v1/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         answer = b""
         while piece := client.recv(65536):
             answer += piece
@@ -285,3 +281,61 @@ def test_a_status_without_a_body(gate: Gateway) -> None:
     gate.upstream.script(Status(429, retry_after="3"))
     answer = gate.http.post("/embeddings", json={"model": MODEL, "input": "x"})
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "3")
+
+
+def test_an_admin_is_nobodys_agent(keyed: Gateway) -> None:
+    admin = keyed.with_key(keyed.served.issue("admin").key)
+    for answer in (admin.post("/chat/completions", json=asking()), admin.get("/models")):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    with pytest.raises(openai.AuthenticationError, match="opens nothing") as refused:
+        keyed.sdk("rk_u_" + "x" * 43).models.list()
+    assert refused.value.code == "invalid_api_key"
+    assert keyed.asked == []
+
+
+def test_an_upstream_takes_its_time(tmp_path: Path, upstream: OpenAIServer) -> None:
+    """How long a request may take to arrive, and memory to answer, is no limit for the upstream."""
+    moment, late = 0.5, [threading.Event(), threading.Event()]
+    with opened(tmp_path, upstream, request_seconds=moment) as gate:
+        upstream.script(Feed([b"data: 1\n\n", b"data: 2\n\n"], late))
+        for place, event in enumerate(late):
+            threading.Timer(moment * 1.5 * (place + 1), event.set).start()
+        with gate.http.stream("POST", "/chat/completions", json=asking(stream=True)) as answer:
+            assert b"".join(answer.iter_raw()) == b"data: 1\n\ndata: 2\n\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"conversation": "conv_1"}, "conversation"),
+        ({"conversation": {"id": "conv_1"}}, "conversation"),
+        ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "item_reference"),
+        ({"input": [{"id": "msg_1"}]}, "item_reference"),
+        ({"tools": [{"type": "code_interpreter", "container": "cntr_1"}]}, "container"),
+        ({"tools": [{"type": "shell", "environment": {"container_id": "cntr_1"}}]}, "container"),
+    ],
+)
+def test_what_the_upstream_keeps_of_others_cannot_be_named(
+    tmp_path: Path, upstream: OpenAIServer, more: dict[str, Any], code: str
+) -> None:
+    body = {"model": MODEL, "input": "Hi", **more}
+    with opened(tmp_path, upstream) as gate:
+        assert gate.http.post("/responses", json=body).status_code == 200, "on a machine of one's own it can"
+        assert gate.asked[-1].body == body
+    upstream.requests.clear()
+    with opened(tmp_path, upstream, keyed=True) as gate:
+        answer = gate.of("ann").post("/responses", json=body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+        assert gate.asked == []
+
+
+def test_a_name_that_comes_twice_is_passed_on_once(keyed: Gateway) -> None:
+    """Who reads the first of two and who reads the last would see two different requests."""
+    ann = keyed.of("ann")
+    twice = b'{"model": "m", "conversation": "conv_1", "input": "Hi", "conversation": null}'
+    assert ann.post("/responses", content=twice).status_code == 200
+    assert b"conv_1" not in keyed.asked[-1].raw
+    assert ann.post("/responses", content=b'["conversation"]').status_code == 400
+    auto = [{"type": "code_interpreter", "container": {"type": "auto"}}, {"type": "file_search", "x": 1}]
+    assert ann.post("/responses", json={"model": MODEL, "input": "Hi", "tools": auto}).status_code == 200
+    assert keyed.asked[-1].body["tools"] == auto

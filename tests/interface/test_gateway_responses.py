@@ -9,7 +9,6 @@ import openai
 import pytest
 
 from recollect import Memory
-from recollect.server.identity.caller import Caller
 from recollect.testing.openai_server import Alter, Feed, OpenAIServer
 from recollect.testing.store_samples import ManualClock
 from tests.interface.gateway import Gateway, gateway
@@ -17,7 +16,6 @@ from tests.interface.gateway import Gateway, gateway
 MODEL = "any-model"
 TEA = "I drink green tea with Derek every morning."
 ASK = "What do I drink with Derek in the morning?"
-CALLERS = {name: Caller("user", name) for name in ("ann", "bob")}
 
 
 @pytest.fixture
@@ -36,18 +34,14 @@ def gate(tmp_path: Path, upstream: OpenAIServer, clock: ManualClock) -> Iterator
     settings: dict[str, Any] = {"upstream": upstream.base_url, "upstream_key": "sk-ours"}
     with (
         Memory.open(tmp_path / "m.db", embedder="hashing", clock=clock, **settings) as memory,
-        gateway(memory, upstream, CALLERS) as found,
+        gateway(memory, upstream, keyed=True) as found,
     ):
         yield found
 
 
-def as_user(gate: Gateway, name: str) -> openai.OpenAI:
-    return gate.client(name)
-
-
 def test_a_chain_is_sent_along_and_needs_no_state_upstream(gate: Gateway) -> None:
     gate.upstream.say("Hello!", "Fine.", "Bye.")
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     one = ann.responses.create(model=MODEL, input="Hi", instructions="Be brief.")
     two = ann.responses.create(model=MODEL, input="How are you?", previous_response_id=one.id)
     three = ann.responses.create(
@@ -70,7 +64,7 @@ def test_a_chain_is_sent_along_and_needs_no_state_upstream(gate: Gateway) -> Non
 
 
 def test_a_response_is_got_and_deleted(gate: Gateway) -> None:
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     one = ann.responses.create(model=MODEL, input="Hi")
     two = ann.responses.create(model=MODEL, input="So?", previous_response_id=one.id)
     gate.settle()
@@ -87,9 +81,9 @@ def test_a_response_is_got_and_deleted(gate: Gateway) -> None:
 
 
 def test_somebody_elses_response_is_not_there(gate: Gateway) -> None:
-    theirs = as_user(gate, "ann").responses.create(model=MODEL, input="Hi")
+    theirs = gate.sdk_of("ann").responses.create(model=MODEL, input="Hi")
     gate.settle()
-    bob, seen = as_user(gate, "bob"), len(gate.asked)
+    bob, seen = gate.sdk_of("bob"), len(gate.asked)
     refused: list[Any] = []
     for id in (theirs.id, "resp_missing"):
         with pytest.raises(openai.NotFoundError) as error:
@@ -108,7 +102,7 @@ def test_somebody_elses_response_is_not_there(gate: Gateway) -> None:
 
 def test_streaming(gate: Gateway) -> None:
     gate.upstream.say("Green tea it is.", "Yes.")
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     with ann.responses.stream(model=MODEL, input=ASK) as stream:
         pieces = [event.delta for event in stream if event.type == "response.output_text.delta"]
         last = stream.get_final_response()
@@ -119,7 +113,7 @@ def test_streaming(gate: Gateway) -> None:
 
 def test_memories_go_into_the_instructions_and_are_not_kept_with_the_response(gate: Gateway) -> None:
     gate.memory.scope("ann").record("user", TEA)
-    raw = as_user(gate, "ann").responses.with_raw_response
+    raw = gate.sdk_of("ann").responses.with_raw_response
     for instructions in ("Be brief.", None):
         more: dict[str, Any] = {} if instructions is None else {"instructions": instructions}
         answer = raw.create(model=MODEL, input=ASK, **more)
@@ -134,7 +128,7 @@ def test_memories_go_into_the_instructions_and_are_not_kept_with_the_response(ga
 
 @pytest.mark.parametrize(("config", "turns"), [({}, 0), ({"memory_config": {"auto_store": True}}, 2)])
 def test_nothing_is_stored_of_what_is_not_to_be(gate: Gateway, config: Any, turns: int) -> None:
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     one = ann.responses.create(model=MODEL, input="Hi", store=False, extra_body=config)
     assert gate.responses("ann") == []
     assert len(gate.turns("ann")) == turns
@@ -147,7 +141,7 @@ def test_tools(gate: Gateway) -> None:
     call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "weather", "arguments": "{}"}
     hidden = {"type": "reasoning", "id": "rs_1", "summary": []}
     gate.upstream.script(Alter(lambda body: body | {"output": [hidden, call]}))
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     one = ann.responses.create(model=MODEL, input="Weather?")
     gate.upstream.say("Sunny.")
     result: Any = {"type": "function_call_output", "call_id": "c1", "output": "sun"}
@@ -163,18 +157,16 @@ def test_tools(gate: Gateway) -> None:
 def test_items_nobody_knows_can_be_gone_on_from(gate: Gateway) -> None:
     approval = {"type": "mcp_approval_request", "id": "mcpr_1", "name": "x", "arguments": "{}"}
     gate.upstream.script(Alter(lambda body: body | {"output": [approval]}))
-    first = gate.http.post(
-        "/responses", json={"model": MODEL, "input": "Do it"}, headers={"Authorization": "Bearer ann"}
-    )
+    first = gate.of("ann").post("/responses", json={"model": MODEL, "input": "Do it"})
     reply: Any = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     ann.responses.create(model=MODEL, input=[reply], previous_response_id=first.json()["id"])
     assert gate.asked[-1].body["input"][1:] == [approval, reply]
     assert len({turn.conversation for turn in gate.raw_turns("ann")}) == 1
 
 
 def test_going_on_twice_from_one_response_branches_off(gate: Gateway) -> None:
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     one = ann.responses.create(model=MODEL, input="Hi")
     ann.responses.create(model=MODEL, input="Left?", previous_response_id=one.id)
     ann.responses.create(model=MODEL, input="Right?", previous_response_id=one.id)
@@ -190,14 +182,14 @@ def test_a_stream_that_breaks_off_is_recorded_and_cannot_be_gone_on_from(gate: G
     part = whole[: whole.index(b" three")]
     gate.upstream.script(Feed([part], end="broken"))
     with pytest.raises(openai.APIConnectionError):
-        list(as_user(gate, "ann").responses.create(model=MODEL, input="Count", stream=True))
+        list(gate.sdk_of("ann").responses.create(model=MODEL, input="Count", stream=True))
     assert gate.turns("ann") == [("user", "Count"), ("assistant", "one two")]
     assert gate.raw_turns("ann")[1].metadata == {"partial": True}
     assert gate.responses("ann") == []
 
 
 def test_a_response_goes_with_any_of_its_turns(gate: Gateway) -> None:
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     one = ann.responses.create(model=MODEL, input="Hi")
     two = ann.responses.create(model=MODEL, input="So?", previous_response_id=one.id)
     (_, answer, *_) = gate.raw_turns("ann")
@@ -212,7 +204,7 @@ def test_a_response_goes_with_any_of_its_turns(gate: Gateway) -> None:
 
 
 def test_responses_are_kept_for_so_long(gate: Gateway, clock: ManualClock) -> None:
-    ann = as_user(gate, "ann")
+    ann = gate.sdk_of("ann")
     ann.responses.create(model=MODEL, input="Hi")
     gate.settle()
     clock.advance(days=29)

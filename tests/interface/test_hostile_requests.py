@@ -6,34 +6,35 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.interface.guarded import WAIT, Guarded, guarded
+from tests.interface.guarded import WAIT, guarded, raw
+from tests.interface.serving import Served
 
 
 @pytest.fixture(scope="module", params=["httptools", "h11"])
-def server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Guarded]:
+def server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Served]:
     with guarded(tmp_path_factory.mktemp("hostile"), http=request.param, rate_limit=0) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def ana(server: Guarded) -> bytes:
+def ana(server: Served) -> bytes:
     return server.issue(owner="ana").key.encode()
 
 
 @pytest.fixture(scope="module")
-def ben(server: Guarded) -> bytes:
+def ben(server: Served) -> bytes:
     return server.issue(owner="ben").key.encode()
 
 
 @pytest.fixture(scope="module")
-def service(server: Guarded) -> bytes:
+def service(server: Served) -> bytes:
     return server.issue("service").key.encode()
 
 
-def whoami(server: Guarded, *lines: bytes, path: bytes = b"/api/v1/whoami") -> tuple[int, dict[str, str]]:
+def whoami(server: Served, *lines: bytes, path: bytes = b"/api/v1/whoami") -> tuple[int, dict[str, str]]:
     """The status, and who the caller is taken for."""
     head = b"\r\n".join((b"GET " + path + b" HTTP/1.1", b"Host: localhost", *lines, b"", b""))
-    status, headers, body = server.raw(head)
+    status, headers, body = raw(server, head)
     is_json = "json" in headers.get("content-type", "")
     return status, json.loads(body) if is_json else {}
 
@@ -41,7 +42,7 @@ def whoami(server: Guarded, *lines: bytes, path: bytes = b"/api/v1/whoami") -> t
 # Two callers in one
 
 
-def test_two_keys_are_none(server: Guarded, ana: bytes, ben: bytes) -> None:
+def test_two_keys_are_none(server: Served, ana: bytes, ben: bytes) -> None:
     first, second = b"Authorization: Bearer " + ana, b"Authorization: Bearer " + ben
     for lines in ((first, second), (second, first), (first, first), (first, b"authorization: Basic YTpi")):
         status, told = whoami(server, *lines)
@@ -53,7 +54,7 @@ def test_two_keys_are_none(server: Guarded, ana: bytes, ben: bytes) -> None:
     assert whoami(server, b"Authorization: Bearer " + ana + b" " + ben)[0] == 401
 
 
-def test_two_users_are_none(server: Guarded, service: bytes) -> None:
+def test_two_users_are_none(server: Served, service: bytes) -> None:
     key = b"Authorization: Bearer " + service
     assert whoami(server, key, b"X-Recollect-User: ana")[1]["user"] == "ana"
     for lines in (
@@ -69,22 +70,20 @@ def test_two_users_are_none(server: Guarded, service: bytes) -> None:
         assert status == 400, lines
 
 
-def test_what_is_nearly_the_header_is_not(server: Guarded, service: bytes, ana: bytes) -> None:
+def test_what_is_nearly_the_header_is_not(server: Served, service: bytes, ana: bytes) -> None:
     key = b"Authorization: Bearer " + service
     for line in (b"X_Recollect_User: ben", b"X-Recollect_User: ben", b"X-Recollect-Users: ben", b"User: ben"):
-        status, told = whoami(server, key, line)
-        assert status == 400
-        assert "X-Recollect-User" in told["detail"]
+        assert whoami(server, key, line) == (200, {"user": None, "role": "service"})
         assert whoami(server, key, b"X-Recollect-User: ana", line)[1].get("user") == "ana"
         assert whoami(server, b"Authorization: Bearer " + ana, line)[1]["user"] == "ana"
 
 
-def test_a_folded_header_names_no_second_user(server: Guarded, service: bytes) -> None:
+def test_a_folded_header_names_no_second_user(server: Served, service: bytes) -> None:
     status, told = whoami(server, b"Authorization: Bearer " + service, b"X-Recollect-User: ana\r\n ben")
     assert status == 400 or told["user"] == "ana ben"
 
 
-def test_a_connection_remembers_nobody(server: Guarded, ana: bytes, ben: bytes) -> None:
+def test_a_connection_remembers_nobody(server: Served, ana: bytes, ben: bytes) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
     seen: list[object] = []
     for key in (ana, None, ben, None):
@@ -115,13 +114,13 @@ def test_a_connection_remembers_nobody(server: Guarded, ana: bytes, ben: bytes) 
     ],
     ids=str,
 )
-def test_a_request_ends_in_one_place(server: Guarded, ana: bytes, lines: tuple[bytes, ...]) -> None:
+def test_a_request_ends_in_one_place(server: Served, ana: bytes, lines: tuple[bytes, ...]) -> None:
     """What a proxy takes for the body of one request must not be another request here."""
     smuggled = (
         b"0\r\n\r\nGET /api/v1/whoami HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + ana + b"\r\n\r\n"
     )
     head = b"POST /api/v1/recall HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + ana + b"\r\n"
-    status, _, body = server.raw(head + b"\r\n".join(lines) + b"\r\n\r\n" + smuggled)
+    status, _, body = raw(server, head + b"\r\n".join(lines) + b"\r\n\r\n" + smuggled)
     assert status in (400, 501), body
     assert b'"user"' not in body
 
@@ -145,7 +144,7 @@ def test_a_request_ends_in_one_place(server: Guarded, ana: bytes, lines: tuple[b
         ),
     ],
 )
-def test_no_path_leads_around_the_gate(server: Guarded, path: bytes) -> None:
+def test_no_path_leads_around_the_gate(server: Served, path: bytes) -> None:
     status, told = whoami(server, path=path)
     assert "user" not in told
     assert "keys" not in told
@@ -153,20 +152,20 @@ def test_no_path_leads_around_the_gate(server: Guarded, path: bytes) -> None:
 
 
 @pytest.mark.parametrize("method", [b"GET", b"OPTIONS", b"POST", b"TRACE", b"PROPFIND", b"CONNECT"])
-def test_no_method_does(server: Guarded, method: bytes) -> None:
+def test_no_method_does(server: Served, method: bytes) -> None:
     head = method + b" /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nX-HTTP-Method-Override: GET\r\n\r\n"
-    status, _, body = server.raw(head)
+    status, _, body = raw(server, head)
     assert status in (400, 401)
     assert b'"user"' not in body
 
 
-def test_no_upgrade_does(server: Guarded) -> None:
+def test_no_upgrade_does(server: Served) -> None:
     for protocol in (b"websocket", b"h2c"):
         lines = (b"Connection: Upgrade", b"Upgrade: " + protocol, b"Sec-WebSocket-Key: YQ==")
         assert whoami(server, *lines, b"Sec-WebSocket-Version: 13")[0] in (400, 401, 403)
 
 
-def test_what_proxies_add_changes_no_caller(server: Guarded, ana: bytes) -> None:
+def test_what_proxies_add_changes_no_caller(server: Served, ana: bytes) -> None:
     lines = (
         b"X-Forwarded-For: 127.0.0.1",
         b"X-Forwarded-User: ben",
@@ -178,6 +177,6 @@ def test_what_proxies_add_changes_no_caller(server: Guarded, ana: bytes) -> None
 
 
 @pytest.mark.parametrize("size", [9_000, 40_000, 200_000])
-def test_a_huge_key_is_none(server: Guarded, size: int) -> None:
+def test_a_huge_key_is_none(server: Served, size: int) -> None:
     for line in (b"Authorization: Bearer ", b"Authorization: Bearer rk_u_", b"X-Api-Key: "):
         assert whoami(server, line + b"a" * size)[0] in (400, 401, 431)

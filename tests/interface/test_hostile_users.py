@@ -12,24 +12,25 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.interface.guarded import Guarded, guarded, problem, remembered
+from tests.interface.guarded import guarded, problem, remembered
+from tests.interface.serving import Served
 
 SECRET = "the safe opens with 4711"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with guarded(tmp_path_factory.mktemp("hostile"), rate_limit=0) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def ana(server: Guarded) -> httpx.Client:
+def ana(server: Served) -> httpx.Client:
     return server.of("ana")
 
 
 @pytest.fixture(scope="module")
-def bens(server: Guarded) -> str:
+def bens(server: Served) -> str:
     """The id of what Ben keeps to himself."""
     return remembered(server.of("ben"), SECRET)
 
@@ -37,14 +38,14 @@ def bens(server: Guarded) -> str:
 # What is another's
 
 
-def test_another_users_memory_is_not_found(server: Guarded, ana: httpx.Client, bens: str) -> None:
+def test_another_users_memory_is_not_found(server: Served, ana: httpx.Client, bens: str) -> None:
     told = ana.post("/api/v1/recall", json={"query": "What does the safe open with?"})
     assert told.status_code == 200
     assert "4711" not in told.text
     problem(ana.get(f"/api/v1/records/{bens}"), 404)
 
 
-def test_a_guessed_id_tells_nothing(server: Guarded, ana: httpx.Client, bens: str) -> None:
+def test_a_guessed_id_tells_nothing(server: Served, ana: httpx.Client, bens: str) -> None:
     nobodys = bens[:-4] + ("0000" if not bens.endswith("0000") else "1111")
     theirs, none = (ana.get(f"/api/v1/records/{id}") for id in (bens, nobodys))
     assert theirs.status_code == none.status_code == 404
@@ -54,7 +55,7 @@ def test_a_guessed_id_tells_nothing(server: Guarded, ana: httpx.Client, bens: st
     assert seen[0] == seen[1]
 
 
-def test_a_guessed_id_takes_as_long_as_any(server: Guarded, ana: httpx.Client, bens: str) -> None:
+def test_a_guessed_id_takes_as_long_as_any(server: Served, ana: httpx.Client, bens: str) -> None:
     ids = {"theirs": bens, "none": bens[:-4] + ("0000" if not bens.endswith("0000") else "1111")}
     took: dict[str, list[float]] = {name: [] for name in ids}
     for _ in range(60):
@@ -67,7 +68,7 @@ def test_a_guessed_id_takes_as_long_as_any(server: Guarded, ana: httpx.Client, b
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
-def test_nothing_of_anothers_is_changed(server: Guarded, ana: httpx.Client, bens: str, method: str) -> None:
+def test_nothing_of_anothers_is_changed(server: Served, ana: httpx.Client, bens: str, method: str) -> None:
     body = {"PUT": {"content": "mine now"}, "PATCH": {"pinned": True}, "DELETE": None}[method]
     answered = ana.request(method, f"/api/v1/records/{bens}", json=body)
     assert answered.status_code in (404, 405)
@@ -75,7 +76,7 @@ def test_nothing_of_anothers_is_changed(server: Guarded, ana: httpx.Client, bens
     assert (kept.content, kept.pinned) == (SECRET, False)
 
 
-def test_a_service_sees_the_one_user_it_names(server: Guarded, bens: str) -> None:
+def test_a_service_sees_the_one_user_it_names(server: Served, bens: str) -> None:
     service = server.client(server.issue("service").key)
     path = f"/api/v1/records/{bens}"
     assert service.get(path, headers={"X-Recollect-User": "ben"}).status_code == 200
@@ -85,7 +86,7 @@ def test_a_service_sees_the_one_user_it_names(server: Guarded, bens: str) -> Non
 
 @pytest.mark.parametrize("name", ["user", "user_id", "userId", "owner", "X-Recollect-User", "scope"])
 def test_a_forged_user_in_body_or_query_changes_nothing(
-    server: Guarded, ana: httpx.Client, bens: str, name: str
+    server: Served, ana: httpx.Client, bens: str, name: str
 ) -> None:
     before = server.memory.scope("ben").counts()
     item = {"content": f"forged by way of {name}", name: "ben"}
@@ -99,7 +100,7 @@ def test_a_forged_user_in_body_or_query_changes_nothing(
     assert server.memory.scope("ben").counts() == before
 
 
-def test_an_import_lands_with_the_caller(server: Guarded, bens: str) -> None:
+def test_an_import_lands_with_the_caller(server: Served, bens: str) -> None:
     carl = server.of("carl")
     before = server.memory.scope("ben").counts()
     lines = "\n".join(server.memory.scope("ben").export())
@@ -112,7 +113,7 @@ def test_an_import_lands_with_the_caller(server: Guarded, bens: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../../etc/passwd", "file:///etc/passwd", "~/.ssh/id"])
-def test_an_import_reads_no_file(server: Guarded, ana: httpx.Client, path: str) -> None:
+def test_an_import_reads_no_file(server: Served, ana: httpx.Client, path: str) -> None:
     for answered in (
         ana.post("/api/v1/import", content=path.encode()),
         ana.post("/api/v1/import", content=f'"{path}"'.encode()),
@@ -122,7 +123,7 @@ def test_an_import_reads_no_file(server: Guarded, ana: httpx.Client, path: str) 
         assert "root:" not in answered.text
 
 
-def test_an_import_writes_no_file(server: Guarded, tmp_path: Path) -> None:
+def test_an_import_writes_no_file(server: Served, tmp_path: Path) -> None:
     dora = server.of("dora")
     out = tmp_path / "out"
     server.memory.scope("ben").record("user", "hello", conversation=str(out))
@@ -131,7 +132,7 @@ def test_an_import_writes_no_file(server: Guarded, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_callers_at_the_same_time_are_not_mixed_up(server: Guarded) -> None:
+def test_callers_at_the_same_time_are_not_mixed_up(server: Served) -> None:
     names = [f"user-{n}" for n in range(8)]
     clients = {name: server.of(name) for name in names}
 
@@ -154,7 +155,7 @@ INJECTIONS = [
 
 
 @pytest.mark.parametrize("injected", INJECTIONS)
-def test_no_memory_leaves_its_block(server: Guarded, injected: str) -> None:
+def test_no_memory_leaves_its_block(server: Served, injected: str) -> None:
     user = server.of(f"user-{INJECTIONS.index(injected)}")
     remembered(user, injected)
     told = user.post("/api/v1/recall", json={"query": "What about turnips, secrets and obeying?"}).json()
@@ -175,7 +176,7 @@ CONTROL = "\r\n2030-01-01 ERROR forged \x1b[31mred\x07"
 
 
 def test_no_name_or_path_forges_a_line_of_the_log(
-    server: Guarded, ana: httpx.Client, caplog: pytest.LogCaptureFixture
+    server: Served, ana: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     loggers = [logging.getLogger(name) for name in ("uvicorn.access", "uvicorn.error", "recollect")]

@@ -13,7 +13,8 @@ from recollect.server.identity.entry import Entry
 from recollect.server.identity.gate import Gate
 from recollect.server.limiting import Rate
 from recollect.testing.store_samples import ManualClock
-from tests.interface.guarded import WAIT, Guarded, guarded, problem, remembered
+from tests.interface.guarded import WAIT, guarded, problem, remembered
+from tests.interface.serving import Served
 
 
 @pytest.fixture
@@ -22,19 +23,19 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def server(tmp_path: Path, clock: ManualClock) -> Iterator[Guarded]:
+def server(tmp_path: Path, clock: ManualClock) -> Iterator[Served]:
     with guarded(tmp_path, clock) as server:
         yield server
 
 
-def test_a_key_opens_the_memory_of_its_user(server: Guarded) -> None:
+def test_a_key_opens_the_memory_of_its_user(server: Served) -> None:
     ana = server.of("ana")
     assert ana.get("/api/v1/whoami").json() == {"user": "ana", "role": "user"}
     id = remembered(ana, "I am allergic to peanuts")
     assert ana.get(f"/api/v1/records/{id}").json()["content"] == "I am allergic to peanuts"
 
 
-def test_it_may_be_sent_as_x_api_key(server: Guarded) -> None:
+def test_it_may_be_sent_as_x_api_key(server: Served) -> None:
     key = server.issue(owner="ana").key
     assert server.client(**{"x-api-key": key}).get("/api/v1/whoami").json()["user"] == "ana"
     assert server.client(key, **{"x-api-key": key}).get("/api/v1/whoami").json()["user"] == "ana"
@@ -49,15 +50,16 @@ def test_it_may_be_sent_as_x_api_key(server: Guarded) -> None:
         *("Bearer rk_u_" + 43 * "a", "Bearer rk_x_" + 43 * "a", "Bearer rk_u_" + 44 * "a", "Bearer eyJ.e30."),
     ],
 )
-def test_nobody_else_comes_in(server: Guarded, authorization: str) -> None:
+def test_nobody_else_comes_in(server: Served, authorization: str) -> None:
     refused = server.client(Authorization=authorization).get("/api/v1/whoami")
     assert "key" in problem(refused, 401)
     assert refused.headers["www-authenticate"].startswith("Bearer")
 
 
-def test_a_service_acts_for_the_user_it_names(server: Guarded) -> None:
+def test_a_service_acts_for_the_user_it_names(server: Served) -> None:
     service = server.client(server.issue("service").key)
-    assert "X-Recollect-User" in problem(service.get("/api/v1/whoami"), 400)
+    assert "X-Recollect-User" in problem(service.get("/api/v1/stats"), 400)
+    assert service.get("/api/v1/whoami").json() == {"user": None, "role": "service"}
     for user in ("ana", "ben", "Zoë 東京"):
         client = server.client(service.headers["authorization"][7:], **{"X-Recollect-User": user.encode()})
         assert client.get("/api/v1/whoami").json() == {"user": user, "role": "service"}
@@ -67,7 +69,7 @@ def test_a_service_acts_for_the_user_it_names(server: Guarded) -> None:
     ("path", "status"),
     [("/v1/chat/completions", 200), ("/v1/models", 200), ("/v1/memory", 400), ("/api/memories", 400)],
 )
-def test_the_gateway_also_serves_a_service_without_a_user(server: Guarded, path: str, status: int) -> None:
+def test_the_gateway_also_serves_a_service_without_a_user(server: Served, path: str, status: int) -> None:
     """Without memory, which has nobody to be of."""
     key = server.issue("service").key
     scope = {"type": "http", "path": path, "client": ("10.0.0.1", 1), "method": "GET"}
@@ -88,18 +90,18 @@ def test_the_gateway_also_serves_a_service_without_a_user(server: Guarded, path:
 
 
 @pytest.mark.parametrize("name", [b"", b"\xff", b"a" * 257])
-def test_the_user_it_names_must_be_a_name(server: Guarded, name: bytes) -> None:
+def test_the_user_it_names_must_be_a_name(server: Served, name: bytes) -> None:
     client = server.client(server.issue("service").key, **{"X-Recollect-User": name})
     assert "x-recollect-user" in problem(client.get("/api/v1/whoami"), 400).lower()
 
 
-def test_a_user_acts_for_nobody_else(server: Guarded) -> None:
+def test_a_user_acts_for_nobody_else(server: Served) -> None:
     key = server.issue(owner="ana").key
     assert server.client(key, **{"X-Recollect-User": "ana"}).get("/api/v1/whoami").status_code == 200
     problem(server.client(key, **{"X-Recollect-User": "ben"}).get("/api/v1/whoami"), 404)
 
 
-def test_an_admin_reads_nobodys_memory(server: Guarded) -> None:
+def test_an_admin_reads_nobodys_memory(server: Served) -> None:
     id = remembered(server.of("ana"), "a secret")
     key = server.issue("admin").key
     for headers in ({}, {"X-Recollect-User": "ana"}):
@@ -109,7 +111,7 @@ def test_an_admin_reads_nobodys_memory(server: Guarded) -> None:
         problem(admin.post("/api/v1/memories", json={"items": [{"content": "x"}]}), 404)
 
 
-def test_a_revoked_key_opens_nothing_within_seconds(server: Guarded, clock: ManualClock) -> None:
+def test_a_revoked_key_opens_nothing_within_seconds(server: Served, clock: ManualClock) -> None:
     issued = server.issue(owner="ana")
     client = server.client(issued.key)
     assert client.get("/api/v1/whoami").status_code == 200
@@ -118,7 +120,7 @@ def test_a_revoked_key_opens_nothing_within_seconds(server: Guarded, clock: Manu
     assert "revoked" in problem(client.get("/api/v1/whoami"), 401)
 
 
-def test_an_expired_key_opens_nothing_at_once(server: Guarded, clock: ManualClock) -> None:
+def test_an_expired_key_opens_nothing_at_once(server: Served, clock: ManualClock) -> None:
     client = server.client(server.issue(owner="ana", expires_at=clock.now() + timedelta(seconds=2)).key)
     assert client.get("/api/v1/whoami").status_code == 200
     clock.advance(seconds=2)
@@ -126,7 +128,7 @@ def test_an_expired_key_opens_nothing_at_once(server: Guarded, clock: ManualCloc
 
 
 def test_when_a_key_was_used_is_known_to_the_minute(
-    server: Guarded, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+    server: Served, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted = Queue[datetime]()
     note = server.memory.store.note_key_used
@@ -148,7 +150,7 @@ def test_when_a_key_was_used_is_known_to_the_minute(
 
 
 def test_a_database_that_is_gone_for_a_while_sends_nobody_away(
-    server: Guarded, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+    server: Served, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from recollect.errors import StoreUnavailable
 
@@ -168,7 +170,7 @@ def test_a_database_that_is_gone_for_a_while_sends_nobody_away(
 # Keys by way of the server
 
 
-def test_an_admin_makes_lists_and_revokes_keys(server: Guarded, clock: ManualClock) -> None:
+def test_an_admin_makes_lists_and_revokes_keys(server: Served, clock: ManualClock) -> None:
     clock.advance(seconds=1)
     admin = server.client(server.issue("admin").key)
     clock.advance(seconds=1)
@@ -198,14 +200,14 @@ def test_an_admin_makes_lists_and_revokes_keys(server: Guarded, clock: ManualClo
         {"role": "service", "digest": "mine"},
     ],
 )
-def test_wrong_keys_are_not_made(server: Guarded, wrong: dict[str, str]) -> None:
+def test_wrong_keys_are_not_made(server: Served, wrong: dict[str, str]) -> None:
     admin = server.client(server.issue("admin").key)
     problem(admin.post("/api/v1/keys", json=wrong), 422)
     assert len(server.memory.store.keys()) == 2
 
 
 @pytest.mark.parametrize("role", ["user", "service"])
-def test_others_see_nothing_of_the_servers_affairs(server: Guarded, role: str) -> None:
+def test_others_see_nothing_of_the_servers_affairs(server: Served, role: str) -> None:
     key = server.issue(role, "ana" if role == "user" else None).key
     client = server.client(key, **{"X-Recollect-User": "ana"})
     for path in ("/api/v1/keys", "/metrics"):

@@ -12,7 +12,8 @@ from fastapi import Request
 
 from recollect.server.limiting import COUNTED, Rate
 from recollect.server.receiving import is_hurried
-from tests.interface.guarded import WAIT, Guarded, guarded, problem, remembered
+from tests.interface.guarded import WAIT, guarded, problem, raw, remembered
+from tests.interface.serving import Served
 
 MiB = 1024 * 1024
 
@@ -117,29 +118,29 @@ def test_one_key_has_so_many_at_once(tmp_path: Path) -> None:
 
 
 @pytest.fixture(params=["httptools", "h11"])
-def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Guarded]:
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     with guarded(tmp_path, http=request.param, body_mb=1) as server:
         yield server
 
 
-def test_a_large_body_is_refused_by_what_it_says(server: Guarded) -> None:
+def test_a_large_body_is_refused_by_what_it_says(server: Served) -> None:
     ana = server.of("ana")
     large = {"items": [{"content": "a" * 2 * MiB}]}
     assert "RECOLLECT_BODY_MB" in problem(ana.post("/api/v1/memories", json=large), 413)
     assert remembered(ana, "small")
 
 
-def test_and_by_what_it_is(server: Guarded) -> None:
+def test_and_by_what_it_is(server: Served) -> None:
     key = server.issue(owner="ana").key.encode()
     head = b"POST /api/v1/memories HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + key
     head += b"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     part = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
-    status, headers, body = server.raw(head, *([part] * 33))
+    status, headers, body = raw(server, head, *([part] * 33))
     assert (status, headers["connection"]) == (413, "close")
     assert b"RECOLLECT_BODY_MB" in body
 
 
-def test_an_import_has_any_size(server: Guarded) -> None:
+def test_an_import_has_any_size(server: Served) -> None:
     ana, ben = server.of("ana"), server.of("ben")
     for n in range(3):
         remembered(ana, f"{n} " + "a long story " * 30_000)
@@ -154,22 +155,22 @@ def test_an_import_has_any_size(server: Guarded) -> None:
 
 
 @pytest.fixture(params=["httptools", "h11"])
-def hasty(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Guarded]:
+def hasty(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     with guarded(tmp_path, http=request.param, request_seconds=0.3) as server:
         yield server
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(hasty: Guarded) -> None:
+def test_a_body_that_does_not_come_is_not_waited_for(hasty: Served) -> None:
     key = hasty.issue(owner="ana").key.encode()
     for path in (b"/api/v1/memories", b"/api/v1/import"):
         head = b"POST " + path + b" HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + key
         head += b"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-        status, headers, body = hasty.raw(head, b'{"items": [')
+        status, headers, body = raw(hasty, head, b'{"items": [')
         assert (status, headers["connection"]) == (408, "close")
         assert b"RECOLLECT_REQUEST_SECONDS" in body
 
 
-def test_an_answer_that_does_not_come_is_not_waited_for(hasty: Guarded) -> None:
+def test_an_answer_that_does_not_come_is_not_waited_for(hasty: Served) -> None:
     @hasty.app.post("/api/v1/slow")
     @hasty.app.get("/api/v1/slow")
     @hasty.app.get("/api/v1/conversations/a/mine")
@@ -203,7 +204,7 @@ def test_models_take_their_time(path: str, hurried: bool) -> None:
 # Headers
 
 
-def test_every_answer_keeps_browsers_quiet(server: Guarded) -> None:
+def test_every_answer_keeps_browsers_quiet(server: Served) -> None:
     ana = server.of("ana")
     for answered in (
         ana.get("/api/v1/whoami"),
@@ -223,11 +224,13 @@ def test_every_answer_keeps_browsers_quiet(server: Guarded) -> None:
 
 def preflight(client: httpx.Client, origin: str) -> httpx.Response:
     headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-    headers["Access-Control-Request-Headers"] = "authorization, content-type, x-recollect-conversation"
+    headers["Access-Control-Request-Headers"] = (
+        "authorization, content-type, x-recollect-conversation, x-stainless-os"
+    )
     return client.options("/api/v1/recall", headers=headers)
 
 
-def test_no_page_may_call_unless_it_is_named(tmp_path: Path, server: Guarded) -> None:
+def test_no_page_may_call_unless_it_is_named(tmp_path: Path, server: Served) -> None:
     asked = preflight(server.client(), "https://app.example.org")
     assert asked.status_code == 401
     assert "access-control-allow-origin" not in asked.headers

@@ -10,7 +10,8 @@ from recollect.server.identity.binding import check_bind
 from recollect.server.identity.said import host_of, is_loopback
 from recollect.settings import load
 from recollect.testing.store_samples import ManualClock
-from tests.interface.guarded import Guarded, guarded, problem, remembered
+from tests.interface.guarded import guarded, problem, raw, remembered
+from tests.interface.serving import Served
 
 
 @pytest.fixture
@@ -19,12 +20,12 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def server(tmp_path: Path, clock: ManualClock) -> Iterator[Guarded]:
+def server(tmp_path: Path, clock: ManualClock) -> Iterator[Served]:
     with guarded(tmp_path, clock, keyed=False, cors="https://app.example.org") as server:
         yield server
 
 
-def test_the_one_user_needs_no_key(server: Guarded) -> None:
+def test_the_one_user_needs_no_key(server: Served) -> None:
     client = server.client()
     assert client.get("/api/v1/whoami").json() == {"user": "local", "role": "local"}
     remembered(client, "I live in Lyon")
@@ -32,7 +33,7 @@ def test_the_one_user_needs_no_key(server: Guarded) -> None:
         assert client.get(path).status_code == 200
 
 
-def test_a_token_for_others_is_none_of_our_business(server: Guarded) -> None:
+def test_a_token_for_others_is_none_of_our_business(server: Served) -> None:
     for token in ("sk-somebody-elses", "eyJhbGciOiJub25lIn0.e30."):
         assert server.client(token).get("/api/v1/whoami").json()["user"] == "local"
     two = server.client("sk-one", **{"x-api-key": "sk-two"})
@@ -42,13 +43,13 @@ def test_a_token_for_others_is_none_of_our_business(server: Guarded) -> None:
     problem(server.client(**{"x-api-key": ours}).get("/api/v1/whoami"), 401)
 
 
-def test_there_is_one_local_user(server: Guarded) -> None:
+def test_there_is_one_local_user(server: Served) -> None:
     assert server.client(**{"X-Recollect-User": "local"}).get("/api/v1/whoami").status_code == 200
     problem(server.client(**{"X-Recollect-User": "ana"}).get("/api/v1/whoami"), 404)
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:7070", "127.0.0.1:7070", "127.9.9.9", "[::1]:7070"])
-def test_names_of_this_machine(server: Guarded, host: str) -> None:
+def test_names_of_this_machine(server: Served, host: str) -> None:
     assert server.client(Host=host).get("/api/v1/whoami").status_code == 200
 
 
@@ -75,7 +76,7 @@ def test_names_of_this_machine(server: Guarded, host: str) -> None:
     ],
     ids=str,
 )
-def test_a_page_or_a_proxy_is_not_the_user(server: Guarded, headers: dict[str, str]) -> None:
+def test_a_page_or_a_proxy_is_not_the_user(server: Served, headers: dict[str, str]) -> None:
     """A name of the attacker's that leads to 127.0.0.1 (DNS rebinding), a form on a page, a tunnel."""
     client = server.client(**headers)
     for path in ("/api/v1/whoami", "/api/v1/keys", "/metrics"):
@@ -83,19 +84,19 @@ def test_a_page_or_a_proxy_is_not_the_user(server: Guarded, headers: dict[str, s
     problem(client.post("/api/v1/memories", json={"items": [{"content": "I am evil"}]}), 403)
 
 
-def test_requests_without_a_host_are_not_the_users(server: Guarded) -> None:
-    status, _, _ = server.raw(b"GET /api/v1/whoami HTTP/1.0\r\n\r\n")
+def test_requests_without_a_host_are_not_the_users(server: Served) -> None:
+    status, _, _ = raw(server, b"GET /api/v1/whoami HTTP/1.0\r\n\r\n")
     assert status == 403
 
 
 @pytest.mark.parametrize(
     "origin", ["http://localhost:3000", "http://127.0.0.1:7070", "https://app.example.org"]
 )
-def test_pages_of_this_machine_and_named_ones_are(server: Guarded, origin: str) -> None:
+def test_pages_of_this_machine_and_named_ones_are(server: Served, origin: str) -> None:
     assert server.client(Origin=origin).get("/api/v1/whoami").status_code == 200
 
 
-def test_the_first_key_ends_it_for_good(server: Guarded, clock: ManualClock) -> None:
+def test_the_first_key_ends_it_for_good(server: Served, clock: ManualClock) -> None:
     client = server.client()
     made = client.post("/api/v1/keys", json={"role": "user", "user": "ana"}).json()
     clock.advance(seconds=5)

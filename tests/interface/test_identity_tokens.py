@@ -21,7 +21,8 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from recollect.server.identity.tokens import TOKEN_LIMIT
 from recollect.testing.store_samples import ManualClock
-from tests.interface.guarded import Guarded, guarded, problem
+from tests.interface.guarded import guarded, problem
+from tests.interface.serving import Served
 
 ISSUER, AUDIENCE = "https://id.example.org/", "memory"
 RSA_KEY = rsa.generate_private_key(65537, 2048)
@@ -61,7 +62,7 @@ def hand_made(header: dict[str, Any], key: bytes = b"", **changes: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("tokens")
     (folder / "keys.json").write_text(json.dumps({"keys": PUBLIC}))
     with guarded(
@@ -80,18 +81,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     [(RSA_KEY, "RS256", "rsa"), (RSA_KEY, "PS512", "rsa"), (EC_KEY, "ES256", "ec"), (ED_KEY, "EdDSA", "ed")],
     ids=["RS256", "PS512", "ES256", "EdDSA"],
 )
-def test_a_good_token_opens_its_users_memory(server: Guarded, key: Any, algorithm: str, kid: str) -> None:
+def test_a_good_token_opens_its_users_memory(server: Served, key: Any, algorithm: str, kid: str) -> None:
     client = server.client(token(key, algorithm, kid, aud=["other", AUDIENCE], nbf=datetime.now(UTC)))
     for _ in range(2):
         assert client.get("/api/v1/whoami").json() == {"user": "ana", "role": "user"}
 
 
-def test_it_opens_nobody_elses(server: Guarded) -> None:
+def test_it_opens_nobody_elses(server: Served) -> None:
     problem(server.client(token(), **{"X-Recollect-User": "ben"}).get("/api/v1/whoami"), 404)
     problem(server.client(token()).get("/api/v1/keys"), 403)
 
 
-def test_keys_do_beside_it_and_nothing_does_without(server: Guarded) -> None:
+def test_keys_do_beside_it_and_nothing_does_without(server: Served) -> None:
     assert server.of("ben").get("/api/v1/whoami").json()["user"] == "ben"
     problem(server.client().get("/api/v1/whoami"), 401)  # also on this machine
 
@@ -144,7 +145,7 @@ BAD: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_no_other_token_does(server: Guarded, bad: str) -> None:
+def test_no_other_token_does(server: Served, bad: str) -> None:
     given, why = BAD[bad]
     refused = server.client(given).get("/api/v1/whoami")
     assert re.search(why, problem(refused, 401)), refused.text
@@ -196,7 +197,7 @@ def issuer() -> Iterator[Issuer]:
 def test_keys_are_fetched_once_and_again_for_an_unknown_one(tmp_path: Path, issuer: Issuer) -> None:
     clock = ManualClock()
     where = f"http://127.0.0.1:{issuer.server_port}/keys"
-    settings = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE, "jwt_keys": where}
+    settings: dict[str, Any] = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE, "jwt_keys": where}
     with guarded(tmp_path, clock, **settings) as server:
 
         def status(*given: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect import Memory
+from tests.interface.serving import Served
 
 KAGENT = "/api/memories"
 ROUTER = "/v1/memory"
@@ -17,7 +17,7 @@ def kagent(client: httpx.Client, content: str, agent: str = "scout", **more: Any
     """As kagent's memory service sends it."""
     item = {
         "agent_name": agent,
-        "user_id": client.headers["x-user"],
+        "user_id": client.headers["x-recollect-user"],
         "content": content,
         "vector": [0.1] * 768,
     }
@@ -32,7 +32,12 @@ def test_kagent_keeps_memories_of_an_agent(me: httpx.Client) -> None:
     kagent(me, "Another agent's cluster", agent="other")
     (found,) = me.post(
         f"{KAGENT}/search",
-        json={"agent_name": "scout", "user_id": me.headers["x-user"], "query": "cluster runs", "limit": 1},
+        json={
+            "agent_name": "scout",
+            "user_id": me.headers["x-recollect-user"],
+            "query": "cluster runs",
+            "limit": 1,
+        },
     ).json()
     assert (found["id"], found["content"]) == (added.json()["id"], "The cluster runs in eu-west-1")
     assert found["metadata"] == {"session_id": "s", "app_name": "a"}
@@ -43,7 +48,7 @@ def test_kagent_ranks_by_use(me: httpx.Client) -> None:
     ids = [kagent(me, text).json()["id"] for text in ("Tea is green", "The sky is blue", "Snow is white")]
     for _ in range(2):
         me.post(f"{KAGENT}/search", json={"agent_name": "scout", "query": "sky blue", "min_score": 0.9})
-    listed = me.get(KAGENT, params={"agent_name": "scout", "user_id": me.headers["x-user"]}).json()
+    listed = me.get(KAGENT, params={"agent_name": "scout", "user_id": me.headers["x-recollect-user"]}).json()
     assert [(one["id"], one["access_count"]) for one in listed] == [(ids[1], 2), (ids[0], 0), (ids[2], 0)]
     lives = [
         datetime.fromisoformat(one["expires_at"]) - datetime.fromisoformat(one["created_at"])
@@ -60,10 +65,10 @@ def test_kagent_says_how_long_a_memory_lives(me: httpx.Client) -> None:
     assert kagent(me, "By default", ttl_days=0).status_code == 201
 
 
-def test_kagent_searches_by_vector(me: httpx.Client, served: tuple[Memory, str]) -> None:
+def test_kagent_searches_by_vector(me: httpx.Client, served: Served) -> None:
     id = kagent(me, "The cluster runs in eu-west-1").json()["id"]
-    assert served[0].embedder is not None
-    vector = served[0].embedder.embed_query("The cluster runs in eu-west-1").tolist()
+    assert served.memory.embedder is not None
+    vector = served.memory.embedder.embed_query("The cluster runs in eu-west-1").tolist()
     search = {"agent_name": "scout", "vector": vector, "limit": 5, "min_score": 0.3}
     assert [hit["id"] for hit in me.post(f"{KAGENT}/search", json=search).json()] == [id]
     wrong = me.post(f"{KAGENT}/search", json={**search, "vector": [0.1] * 768})
@@ -89,7 +94,7 @@ def test_kagent_refuses_what_it_cannot_take(me: httpx.Client) -> None:
 
 def test_a_forged_user_is_nobody(me: httpx.Client, somebody: Callable[..., httpx.Client]) -> None:
     other = somebody()
-    theirs = {"user_id": other.headers["x-user"]}
+    theirs = {"user_id": other.headers["x-recollect-user"]}
     assert kagent(me, "x", **theirs).status_code == 404
     batch = {"items": [{"agent_name": "scout", "content": "x", **theirs}]}
     assert me.post(f"{KAGENT}/sessions/batch", json=batch).status_code == 404
@@ -148,10 +153,10 @@ def test_router_forgets_by_scope(me: httpx.Client) -> None:
     assert me.delete(ROUTER).status_code == 422
     assert me.delete(ROUTER, params={"project_id": "trip"}).json()["counts"]["fact"] == 1
     assert len(me.get(ROUTER).json()["memories"]) == 1
-    assert me.delete(ROUTER, params={"user_id": me.headers["x-user"]}).json()["counts"]["fact"] == 1
+    assert me.delete(ROUTER, params={"user_id": me.headers["x-recollect-user"]}).json()["counts"]["fact"] == 1
     assert me.get(ROUTER).json() == {"memories": []}
 
 
 @pytest.mark.parametrize("path", [f"{KAGENT}?agent_name=a", ROUTER])
-def test_admins_see_nothing(somebody: Callable[..., httpx.Client], path: str) -> None:
-    assert somebody(**{"x-role": "admin"}).get(path).status_code == 404
+def test_admins_see_nothing(served: Served, path: str) -> None:
+    assert served.admin().get(path).status_code == 404

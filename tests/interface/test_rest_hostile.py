@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from recollect.server import http
+from tests.interface.serving import Served
 
 V1 = "/api/v1"
 PROBLEM = "application/problem+json"
@@ -139,8 +140,8 @@ def test_odd_questions(me: httpx.Client, path: str, params: dict[str, Any]) -> N
         assert {"type", "title", "status", "detail"} <= response.json().keys()
 
 
-def test_what_has_halves_of_characters_is_answered_as_json(me: httpx.Client, served: Any) -> None:
-    mine = served[0].scope(me.headers["x-user"])
+def test_what_has_halves_of_characters_is_answered_as_json(me: httpx.Client, served: Served) -> None:
+    mine = served.memory.scope(me.headers["x-recollect-user"])
     fact = mine.remember("half \ud800 of one", metadata={"a": "\udfff"})
     told = me.get(f"{V1}/records/{fact.id}").json()
     assert (told["content"], told["metadata"]) == ("half \ud800 of one", {"a": "\udfff"})
@@ -158,7 +159,7 @@ def test_another_method_is_told(me: httpx.Client) -> None:
 
 def test_nobody_says_who_they_are_in_the_query(me: httpx.Client) -> None:
     me.post(f"{V1}/facts", json={"content": "Mine"})
-    for name in ("user", "user_id", "x-user"):
+    for name in ("user", "user_id", "x-recollect-user"):
         found = me.get(f"{V1}/facts", params={name: "somebody else"}).json()
         assert [fact["content"] for fact in found["facts"]] == ["Mine"]
 
@@ -173,6 +174,9 @@ def test_the_document_is_whole(me: httpx.Client) -> None:
         assert one["summary"]
         assert "4XX" in one["responses"], one["operationId"]
         assert "422" not in one["responses"], "one shape of errors"
+    assert document["security"] == [{"bearer": []}, {"key": []}]
+    assert {*document["components"]["securitySchemes"]} == {"bearer", "key"}
+    assert document["paths"]["/healthz"]["get"]["security"] == []
     schemas = document["components"]["schemas"]
     assert not [name for name in schemas if "__" in name], "two of one name"
     bodies = {

@@ -15,7 +15,7 @@ from recollect.model.space import Space
 from recollect.models.hashing import HashingEmbedder
 from recollect.ports.embedder import Vectors
 from recollect.testing.store_samples import ManualClock
-from tests.interface.rest_server import client, serve
+from tests.interface.serving import served
 
 V1 = "/api/v1"
 
@@ -138,9 +138,9 @@ def held(tmp_path: Path) -> Iterator[tuple[Memory, Held, httpx.Client]]:
     embedder = Held()
     with (
         Memory.open(tmp_path / "memory.db", embedder=embedder) as memory,
-        serve(memory) as url,
-        client(url) as me,
+        served(memory) as server,
     ):
+        me = server.of("derek")
         yield memory, embedder, me
         embedder.go.set()
 
@@ -160,7 +160,8 @@ def test_while_it_is_under_way_it_is_said_so(held: tuple[Memory, Held, httpx.Cli
 
 def test_two_servers_do_it_once(held: tuple[Memory, Held, httpx.Client]) -> None:
     memory, embedder, me = held
-    with serve(memory) as url, client(url) as there, ThreadPoolExecutor(2) as threads:
+    with served(memory) as server, ThreadPoolExecutor(2) as threads:
+        there = server.of("derek")
         sent = [threads.submit(c.post, f"{V1}/facts", json=FACT, headers=keyed()) for c in (me, there)]
         assert all(embedder.asked.acquire(timeout=20) for _ in sent)  # both are about to write
         embedder.go.set()
@@ -173,9 +174,9 @@ def test_after_a_day_a_key_is_free_again(tmp_path: Path) -> None:
     clock = ManualClock()
     with (
         Memory.open(tmp_path / "memory.db", embedder="none", clock=clock) as memory,
-        serve(memory) as url,
-        client(url) as me,
+        served(memory) as server,
     ):
+        me = server.of("derek")
         ids = [me.post(f"{V1}/facts", json=FACT, headers=keyed()).json()["id"] for _ in range(2)]
         clock.advance(hours=memory.settings.answer_hours, seconds=1)
         late = me.post(f"{V1}/facts", json=FACT, headers=keyed()).json()["id"]
@@ -185,9 +186,9 @@ def test_after_a_day_a_key_is_free_again(tmp_path: Path) -> None:
 def test_what_is_kept_says_nothing_of_what_was_sent(tmp_path: Path) -> None:
     with (
         Memory.open(tmp_path / "memory.db", embedder="none") as memory,
-        serve(memory) as url,
-        client(url) as me,
+        served(memory) as server,
     ):
+        me = server.of("derek")
         me.post(f"{V1}/facts", json=FACT, headers=keyed("a-key"))
     with sqlite3.connect(tmp_path / "memory.db") as database:
         (row,) = database.execute("SELECT * FROM answers").fetchall()

@@ -6,7 +6,8 @@ import pytest
 
 from recollect import Memory
 from tests.contract.postgres import new_database
-from tests.interface.rest_server import serve
+from tests.interface import serving
+from tests.interface.serving import Served
 from tests.interface.test_rest_compat import (
     test_kagent_ranks_by_use,
     test_router_forgets_by_scope,
@@ -47,10 +48,10 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="module")
-def served(server: str) -> Iterator[tuple[Memory, str]]:
+def served(server: str) -> Iterator[Served]:
     with (
         new_database(server, "recollect_rest") as database,
         Memory.open(database, embedder="hashing", rate_limit=0) as memory,
-        serve(memory) as url,
+        serving.served(memory) as found,
     ):
-        yield memory, url
+        yield found

@@ -9,6 +9,7 @@ import pytest
 
 from recollect import Fact, Recollection, Turn
 from recollect.wire import from_wire
+from tests.interface.serving import Served
 
 V1 = "/api/v1"
 
@@ -167,9 +168,9 @@ def test_anothers_id_is_nobodys(me: httpx.Client, somebody: Callable[..., httpx.
     assert me.get(f"{V1}/records/{fact['id']}").status_code == 200
 
 
-def test_an_admin_reads_nobodys_memory(somebody: Callable[..., httpx.Client], me: httpx.Client) -> None:
+def test_an_admin_reads_nobodys_memory(served: Served, me: httpx.Client) -> None:
     fact = saved(me, "Lives in Porto")
-    admin = somebody(**{"x-role": "admin"})
+    admin = served.admin()
     for path in (f"/records/{fact['id']}", "/facts", "/export", "/profile", "/stats", "/audit"):
         assert admin.get(f"{V1}{path}").status_code == 404
     assert admin.post(f"{V1}/recall", json={"query": "x"}).status_code == 404
@@ -180,6 +181,6 @@ def test_an_admin_reads_nobodys_memory(somebody: Callable[..., httpx.Client], me
     assert me.get(f"{V1}/jobs").status_code == 403
 
 
-def test_a_fact_comes_back_as_it_is_in_process(me: httpx.Client, served: Any) -> None:
+def test_a_fact_comes_back_as_it_is_in_process(me: httpx.Client, served: Served) -> None:
     fact = from_wire(Fact, saved(me, "Lives in Porto", about=["Derek"], metadata={"a": 1}))
-    assert served[0].scope(me.headers["x-user"]).get(fact.id) == fact
+    assert served.memory.scope(me.headers["x-recollect-user"]).get(fact.id) == fact

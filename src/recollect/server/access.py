@@ -89,11 +89,14 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (REQUEST_ID, self.id.encode())]
+            given = [*message.get("headers", ())]
+            if not any(name.lower() == REQUEST_ID for name, _ in given):  # behind the gateway, the upstream's
+                given.append((REQUEST_ID, self.id.encode()))
+            message["headers"] = given
         await self._send(message)
 
     async def failed(self, error: Exception, receive: Receive) -> None:
-        response = problems.of(error)
+        response = problems.of(error, self._scope["path"])
         if self.status:  # half an answer is out: whoever reads it must not take it for a whole one
             raise error
         await response(self._scope, receive, self.send)

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
-from recollect.server import http, middleware, operations, problems
+from recollect.server import document, http, middleware, operations, problems
 from recollect.server.access import Access, Routed
 from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
@@ -62,6 +62,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     app.include_router(operations.router)
     http.install(app)
     app.include_router(gateway.router())  # the last one: it takes what is left of /v1
+    document.install(app)
     middleware.install(app, gate, memory.settings)
     app.add_middleware(Access)  # and what is added last outermost
     return app

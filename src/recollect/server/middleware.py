@@ -10,14 +10,15 @@ from recollect.server.limiting import Limiting, Rate
 from recollect.server.receiving import Receiving
 from recollect.settings import Settings
 
-_MAY_SEND = ("Authorization", "Content-Type", "Idempotency-Key", "X-Api-Key", "X-Recollect-User")
-_MAY_SEND_ON = ("X-Recollect-Conversation", "X-Recollect-Memory")
 _MAY_READ = (
     "RateLimit-Limit",
     "RateLimit-Remaining",
     "RateLimit-Reset",
     "Retry-After",
+    "X-Recollect-Conversation",
     "X-Recollect-Injected",
+    "X-Recollect-Problem",
+    "X-Request-Id",
 )
 _PREFLIGHT_SECONDS = 600
 
@@ -33,7 +34,7 @@ def install(app: FastAPI, gate: Gate, settings: Settings) -> None:
             CORSMiddleware,
             allow_origins=pages,
             allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
-            allow_headers=_MAY_SEND + _MAY_SEND_ON,
+            allow_headers=("*",),  # each SDK has some of its own
             expose_headers=_MAY_READ,
             max_age=_PREFLIGHT_SECONDS,
         )

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from recollect import Memory, RecollectError, __version__
 from recollect.server.answers import answer
-from recollect.server.identity.caller import Caller
-from recollect.server.problems import Refused
+from recollect.server.identity.entry import Operator
 from recollect.server.serving import serving
 
 log = logging.getLogger("recollect.server")
@@ -109,12 +108,7 @@ async def readyz(request: Request) -> Response:
 
 
 @router.get("/metrics", summary="Figures for Prometheus")
-async def metrics(request: Request) -> Response:
-    caller: Caller | None = getattr(request.state, "caller", None)
-    if caller is not None and caller.role not in ("admin", "local"):
-        raise Refused(
-            403, "Figures of everybody need an admin key: `recollect keys create --admin` makes one."
-        )
+async def metrics(request: Request, _: Operator) -> Response:
     here = serving(request)
     try:
         stored, up = await here.run(here.memory.metrics), 1

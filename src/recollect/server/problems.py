@@ -42,6 +42,10 @@ STATUS: dict[type[Exception], int] = {
 """The first that an error is one of."""
 
 
+CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+"""What OpenAI's API calls some errors; others go by the name of their status."""
+
+
 class Refused(Exception):
     """A request that is not let through: by whom or how often it comes, or how large it is."""
 
@@ -60,16 +64,50 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     )
 
 
-def of(error: Exception) -> Response:
+def openai_error(
+    status: int,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    code: str = "",
+    param: str | None = None,
+    kind: str = "",
+) -> Response:
+    """The same in the shape that clients of OpenAI's API understand."""
+    error = {
+        "message": message,
+        "type": kind or ("invalid_request_error" if status < 500 else "server_error"),
+        "param": param,
+        "code": code or CODES.get(status) or HTTPStatus(status).phrase.lower().replace(" ", "_"),
+    }
+    return Response(json.dumps({"error": error}), status, dict(headers or {}), "application/json")
+
+
+def is_gateway(path: str) -> bool:
+    """Whether a path is of the OpenAI-compatible API, which speaks of errors as that does."""
+    return path.startswith("/v1/") and path != "/v1/memory" and not path.startswith("/v1/memory/")
+
+
+def of(error: Exception, path: str) -> Response:
     """The answer to an error of ours, or of anybody's: what nobody foresaw is told to the log alone."""
     if isinstance(error, Refused):
-        return problem(error.status, str(error), error.headers)
+        return _told(path, error.status, str(error), error.headers)
     for kind, status in STATUS.items():
         if isinstance(error, kind):
             retry = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-            return problem(status, str(error), retry, error=type(error).__name__)
+            return _told(path, status, str(error), retry, error=type(error).__name__)
     log.error("A request failed: %s", type(error).__name__, exc_info=error)
-    return problem(500, "Something went wrong here that should not. The server's log says what.")
+    return _told(path, 500, "Something went wrong here that should not. The server's log says what.")
+
+
+def _told(
+    path: str, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    return (
+        openai_error(status, detail, headers)
+        if is_gateway(path)
+        else problem(status, detail, headers, **more)
+    )
 
 
 def _place(where: Sequence[Any]) -> str:
@@ -80,12 +118,13 @@ def _place(where: Sequence[Any]) -> str:
 def install(app: FastAPI) -> None:
     """Have every error of the app answered so."""
 
-    async def own(_: Request, error: Exception) -> Response:
-        return of(error)
+    async def own(request: Request, error: Exception) -> Response:
+        return of(error, request.scope["path"])
 
-    async def http(_: Request, error: Exception) -> Response:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return problem(error.status_code, UNSAID.get(str(error.detail), str(error.detail)), error.headers)
+        detail = UNSAID.get(str(error.detail), str(error.detail))
+        return _told(request.scope["path"], error.status_code, detail, error.headers)
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

@@ -5,7 +5,7 @@ import asyncio
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.server.problems import Refused
+from recollect.server.problems import Refused, is_gateway
 from recollect.server.refusing import announced, header, refuse
 from recollect.settings import MiB, Settings
 
@@ -116,8 +116,7 @@ class _Arriving:
 
 def is_hurried(path: str) -> bool:
     """Whether an answer is due soon. Models take their time: behind the gateway, and when they mine."""
-    gateway = path.startswith("/v1/") and not path.startswith("/v1/memory")
-    return not (gateway or path in UNHURRIED or path.endswith("/mine"))
+    return not (is_gateway(path) or path in UNHURRIED or path.endswith("/mine"))
 
 
 def too_large(most: int) -> str:

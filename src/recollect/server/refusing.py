@@ -23,7 +23,7 @@ def announced(scope: Scope) -> int | None:
 
 async def refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with the problem; a body that goes on ends with the connection."""
-    response = problems.of(error)
+    response = problems.of(error, scope["path"])
     length = announced(scope)
     if length is None or length > READ_AHEAD:
         response.headers["connection"] = "close"

@@ -20,6 +20,7 @@ from recollect.server.gateway.injecting import into_chat, into_response, strippe
 from recollect.server.gateway.passing import Kept, Outgoing
 from recollect.server.gateway.reading import Body, of_items, of_messages, parsed
 from recollect.server.gateway.refusals import Turned, no_response
+from recollect.server.gateway.shared import check_shared
 from recollect.server.gateway.upstream import encoded, headers_up, listed, printable, url
 from recollect.server.gateway.wanted import NOTHING, Wanted, wanted
 from recollect.server.identity.caller import Caller
@@ -72,6 +73,8 @@ class Asking:
     async def prepared(self) -> Outgoing:
         """The request as the upstream gets it. What goes wrong with memory is told, and changes nothing."""
         body = parsed(self.raw)
+        if self.caller.role != "local" and self.dialect is RESPONSES:
+            check_shared(body)
         if body is None:
             return self._outgoing(self.raw, {})
         problems: list[str] = []
@@ -217,8 +220,10 @@ class Asking:
         return {name: value for name, value in told.items() if value}
 
     def _written(self, body: Body, asked: Body) -> bytes:
-        """The very bytes that came, unless something is changed."""
-        return self.raw if asked is body else as_json(asked)
+        """The very bytes that came, unless something is changed, or was looked for and not found: of a name
+        that comes twice the upstream may read the other."""
+        looked = self.dialect is RESPONSES and self.caller.role != "local"
+        return self.raw if asked is body and not looked else as_json(asked)
 
     def _outgoing(
         self,

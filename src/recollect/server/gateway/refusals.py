@@ -1,8 +1,10 @@
 """What the gateway says itself, in the shape of OpenAI's errors, which clients of it understand."""
 
-import json
+from typing import Any
 
 from starlette.responses import Response
+
+from recollect.server.problems import openai_error
 
 
 class Turned(Exception):
@@ -18,10 +20,10 @@ class Turned(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.error = {"message": message, "type": kind, "param": param, "code": code}
+        self._more: dict[str, Any] = {"code": code, "param": param, "kind": kind}
 
     def answer(self, headers: dict[str, str] | None = None) -> Response:
-        return Response(json.dumps({"error": self.error}), self.status, headers, "application/json")
+        return openai_error(self.status, str(self), headers, **self._more)
 
 
 def no_response(id: str, param: str | None = None) -> Turned:

@@ -9,8 +9,7 @@ from starlette.responses import Response
 from recollect.ports.tending import JobState, Receipt
 from recollect.server.answers import answer
 from recollect.server.http.shapes import REFUSED, Limit, gives, made
-from recollect.server.problems import Refused
-from recollect.server.scope import Called
+from recollect.server.identity.entry import Operator
 from recollect.server.serving import Serving, serving
 from recollect.tend.tender import Outcome
 
@@ -19,10 +18,8 @@ router = APIRouter(prefix="/api/v1", tags=["operating"], responses=REFUSED)
 RECEIPTS = 100
 
 
-async def operated(request: Request, caller: Called) -> Serving:
+async def operated(request: Request, _: Operator) -> Serving:
     """The server, for those who operate it."""
-    if caller.role not in ("admin", "local"):
-        raise Refused(403, "This is for operators: use an admin key.")
     return serving(request)
 
 

@@ -58,7 +58,8 @@ class Values(Body):
 
 @router.get("/whoami", operation_id="whoami", summary="Who am I", **gives(made(user=str | None, role=str)))
 async def whoami(caller: Called) -> Response:
-    """Whose memory the key or token opens, and as what."""
+    """Whose memory the key or token opens, and as what. Of an admin, and of a service that names no user,
+    nobody's."""
     return answer({"user": caller.user, "role": caller.role})
 
 

@@ -11,15 +11,14 @@ from recollect.server.identity.caller import Caller
 from recollect.server.identity.gate import Gate
 from recollect.server.identity.said import peer
 from recollect.server.limiting import Rate, check_rate
-from recollect.server.problems import Refused
+from recollect.server.problems import Refused, is_gateway
 from recollect.server.refusing import refuse
 
 PROBES = frozenset(("/healthz", "/readyz"))
 """What those who look after the machine ask all the time."""
 OPEN = frozenset(("/", "/docs", "/openapi.json"))
 """What tells nothing of anybody."""
-GATEWAY = ("/v1/chat/", "/v1/responses", "/v1/models", "/v1/embeddings")
-"""What also works without memory, and so without a user."""
+WHOAMI = "/api/v1/whoami"
 
 
 class Entry:
@@ -54,15 +53,18 @@ class Entry:
         except Refused:
             check_rate(self._rate.take(_place(peer(scope))))
             raise
-        if caller.role == "service" and caller.user is None and not scope["path"].startswith(GATEWAY):
+        gateway = is_gateway(scope["path"])
+        if caller.role == "admin" and gateway:
+            raise Refused(403, "An admin key is nobody's agent: use a user's key, or a service's.")
+        if caller.role == "service" and caller.user is None and not gateway and scope["path"] != WHOAMI:
             raise Refused(400, "A service key acts for a user: send the header X-Recollect-User.")
         return caller
 
 
-def operator(request: Request) -> Caller:
+async def operator(request: Request) -> Caller:
     """The caller, when it may see to the server's own affairs: an admin, or the one user of this machine."""
-    caller: Caller = request.state.caller
-    if caller.role not in ("admin", "local"):
+    caller: Caller | None = getattr(request.state, "caller", None)
+    if caller is None or caller.role not in ("admin", "local"):
         raise Refused(403, "This needs an admin key: `recollect keys create --admin` makes one.")
     return caller
 
