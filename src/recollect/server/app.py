@@ -38,12 +38,13 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
         with (
             ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
+            ThreadPoolExecutor(settings.connections, "recollect-waiting") as waiting,
             closing(Readiness(memory)) as readiness,
         ):
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.connections)
             async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
                 measures = HttpMeasures(process)
-                serving = Serving(memory, gate, upstream, threads, readiness, measures)
+                serving = Serving(memory, gate, upstream, threads, waiting, readiness, measures)
                 app.state.serving = serving
                 yield
                 await serving.finish(settings.shutdown_seconds)
@@ -53,6 +54,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         version=__version__,
         lifespan=life,
         redoc_url=None,
+        redirect_slashes=False,  # the address would be made of what the client says, and without TLS
         telemetry=QUIET,
     )
     app.add_middleware(Routed)  # what is added first is innermost

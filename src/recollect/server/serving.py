@@ -32,6 +32,7 @@ class Serving:
     gate: Gate
     upstream: "httpx.AsyncClient"
     threads: ThreadPoolExecutor = field(repr=False)
+    waiting: ThreadPoolExecutor = field(repr=False)
     readiness: "Readiness" = field(repr=False)
     measures: HttpMeasures = field(default_factory=HttpMeasures, repr=False)
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set[Any], repr=False)
@@ -42,8 +43,12 @@ class Serving:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do what takes a while, such as any verb of a memory, in a thread."""
-        context = contextvars.copy_context()  # spans go on in there
-        return await asyncio.get_running_loop().run_in_executor(self.threads, lambda: context.run(work))
+        return await _run(self.threads, work)
+
+    async def run_waiting(self, work: Callable[[], T]) -> T:
+        """Do what waits for its caller in between, in a thread that nobody else waits for: whoever sends
+        slowly, or not at all, keeps none from others."""
+        return await _run(self.waiting, work)
 
     def later(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something after the answer, whoever has gone by then; the server does not end before it is done.
@@ -69,6 +74,11 @@ class Serving:
             for task in set(self._tasks):
                 task.cancel()
             await asyncio.wait(set(self._tasks))
+
+
+async def _run(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    context = contextvars.copy_context()  # spans go on in there
+    return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(work))
 
 
 def serving(request: Request) -> Serving:
