@@ -1,7 +1,6 @@
 """The application: middleware and routes around one open memory."""
 
 from collections.abc import AsyncGenerator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 
 from fastapi import FastAPI
@@ -15,6 +14,7 @@ from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
 from recollect.server.serving import Serving
+from recollect.server.sharing import Threads
 
 QUIET: TelemetryConfig = {
     "tracing": False,
@@ -37,8 +37,8 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         settings = memory.settings
         timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
         with (
-            ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
-            ThreadPoolExecutor(settings.connections, "recollect-waiting") as waiting,
+            Threads(settings.server_threads, "recollect-request") as threads,
+            Threads(settings.connections, "recollect-waiting") as waiting,
             closing(Readiness(memory)) as readiness,
         ):
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.connections)

@@ -1,10 +1,8 @@
 """What every request works with, and how it gets at it."""
 
 import asyncio
-import contextvars
 import logging
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +11,7 @@ from fastapi import Request
 from recollect import Memory
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
+from recollect.server.sharing import Threads
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ class Serving:
     memory: Memory
     gate: Gate
     upstream: "httpx.AsyncClient"
-    threads: ThreadPoolExecutor = field(repr=False)
-    waiting: ThreadPoolExecutor = field(repr=False)
+    threads: Threads = field(repr=False)
+    waiting: Threads = field(repr=False)
     readiness: "Readiness" = field(repr=False)
     measures: HttpMeasures = field(default_factory=HttpMeasures, repr=False)
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set[Any], repr=False)
@@ -43,12 +42,12 @@ class Serving:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do what takes a while, such as any verb of a memory, in a thread."""
-        return await _run(self.threads, work)
+        return await self.threads.run(work)
 
     async def run_waiting(self, work: Callable[[], T]) -> T:
         """Do what waits for its caller in between, in a thread that nobody else waits for: whoever sends
         slowly, or not at all, keeps none from others."""
-        return await _run(self.waiting, work)
+        return await self.waiting.run(work)
 
     def later(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something after the answer, whoever has gone by then; the server does not end before it is done.
@@ -74,11 +73,6 @@ class Serving:
             for task in set(self._tasks):
                 task.cancel()
             await asyncio.wait(set(self._tasks))
-
-
-async def _run(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    context = contextvars.copy_context()  # spans go on in there
-    return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(work))
 
 
 def serving(request: Request) -> Serving:

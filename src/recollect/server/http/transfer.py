@@ -77,7 +77,7 @@ async def import_(request: Request, memory: Scoped) -> Response:
 
 
 class _Arriving:
-    """A body on its way into the thread that works on it, which asks for more when it has done what it got."""
+    """A body on its way into the thread that works on it, which asks for more when it has done its part."""
 
     def __init__(self, request: Request, patience: float) -> None:
         self._body = request.stream()
