@@ -190,6 +190,7 @@ class AsyncMemory(Opened):
     tending = streamed(Memory.tending)
     working_state = awaited(Memory.working_state)
     flush = awaited(Memory.flush)
+    spent = awaited(Memory.spent)
     metrics = awaited(Memory.metrics)
     stop = awaited(Memory.stop)
     rebuild_vectors = awaited(Memory.rebuild_vectors)

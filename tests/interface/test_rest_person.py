@@ -108,7 +108,7 @@ def test_everything_goes_when_it_is_confirmed(me: httpx.Client) -> None:
     me.post(f"{V1}/facts", json={"content": "Lives in Porto"})
     assert me.delete(f"{V1}/everything").status_code == 422
     assert me.delete(f"{V1}/everything", params={"confirm": "somebody else"}).status_code == 422
-    mine = {"confirm": me.headers["x-user"]}
+    mine = {"confirm": me.headers["x-recollect-user"]}
     assert me.delete(f"{V1}/everything", params={**mine, "dry_run": True}).json()["counts"]["fact"] == 1
     assert me.delete(f"{V1}/everything", params=mine).json()["counts"]["fact"] == 1
     assert me.get(f"{V1}/stats").json() == {"counts": {}, "sizes": {}}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 
 from fastapi import FastAPI
@@ -16,6 +15,7 @@ from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
 from recollect.server.serving import Serving, at_once
+from recollect.server.sharing import Threads
 
 QUIET: TelemetryConfig = {
     "tracing": False,
@@ -38,14 +38,15 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         settings = memory.settings
         timeout = httpx.Timeout(settings.upstream_timeout, connect=10.0)
         with (
-            ThreadPoolExecutor(settings.server_threads, "recollect-request") as threads,
+            Threads(settings.server_threads, "recollect-request") as threads,
+            Threads(settings.connections, "recollect-waiting") as waiting,
             closing(Readiness(memory)) as readiness,
         ):
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.connections)
             async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
                 measures = HttpMeasures(process)
                 asking = asyncio.Semaphore(at_once(memory))
-                serving = Serving(memory, gate, upstream, threads, readiness, asking, measures)
+                serving = Serving(memory, gate, upstream, threads, waiting, readiness, asking, measures)
                 app.state.serving = serving
                 yield
                 await serving.finish(settings.shutdown_seconds)
@@ -55,6 +56,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         version=__version__,
         lifespan=life,
         redoc_url=None,
+        redirect_slashes=False,  # the address would be made of what the client says, and without TLS
         telemetry=QUIET,
     )
     app.add_middleware(Routed)  # what is added first is innermost

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect.server.identity.caller import Caller
 from recollect.server.problems import Refused
 from recollect.server.refusing import refuse
+from recollect.server.sharing import asking
 from recollect.settings import Settings
 
 COUNTED = 10_000
@@ -92,6 +93,8 @@ class Limiting:
         except Refused as error:
             await refuse(error, scope, receive, send)
             return
+        if caller.role != "local":
+            asking.set(caller.user or caller.key)
         extra = taken.headers() if taken else []
 
         async def answer(message: Message) -> None:

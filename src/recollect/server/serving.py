@@ -1,11 +1,9 @@
 """What every request works with, and how it gets at it."""
 
 import asyncio
-import contextvars
 import logging
 import os
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +12,7 @@ from fastapi import Request
 from recollect import Memory
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
+from recollect.server.sharing import Threads
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,7 +31,8 @@ class Serving:
     memory: Memory
     gate: Gate
     upstream: "httpx.AsyncClient"
-    threads: ThreadPoolExecutor = field(repr=False)
+    threads: Threads = field(repr=False)
+    waiting: Threads = field(repr=False)
     readiness: "Readiness" = field(repr=False)
     asking: asyncio.Semaphore = field(repr=False)
     measures: HttpMeasures = field(default_factory=HttpMeasures, repr=False)
@@ -44,8 +44,12 @@ class Serving:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do what takes a while, such as any verb of a memory, in a thread."""
-        context = contextvars.copy_context()  # spans go on in there
-        return await asyncio.get_running_loop().run_in_executor(self.threads, lambda: context.run(work))
+        return await self.threads.run(work)
+
+    async def run_waiting(self, work: Callable[[], T]) -> T:
+        """Do what waits for its caller in between, in a thread that nobody else waits for: whoever sends
+        slowly, or not at all, keeps none from others."""
+        return await self.waiting.run(work)
 
     async def ask(self, question: Callable[[], T]) -> T:
         """Recall something, in a thread, when it is its turn."""

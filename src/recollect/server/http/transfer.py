@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -65,21 +66,34 @@ async def _following(serving: Serving, first: bytes, lines: Any) -> AsyncIterato
 )
 async def import_(request: Request, memory: Scoped) -> Response:
     """Take in what `export` wrote, while it arrives. Doing it twice changes nothing."""
-    settings, loop = serving(request).settings, asyncio.get_running_loop()
+    settings = serving(request).settings
     limit = settings.content_limit * LINE_OVERHEAD + settings.metadata_limit
-    body = request.stream()
+    arriving = _Arriving(request, settings.request_seconds)
+    try:
+        imported = await serving(request).run_waiting(lambda: memory.import_(lines(arriving.parts(), limit)))
+    finally:
+        arriving.end()
+    return answer(imported)
 
-    async def following() -> bytes | None:
-        return await anext(body, None)
 
-    def parts() -> Iterator[bytes]:
-        """In the thread that imports: it asks for more when it has done what it got."""
-        while True:
-            coming = asyncio.run_coroutine_threadsafe(following(), loop)
+class _Arriving:
+    """A body on its way into the thread that works on it, which asks for more when it has done its part."""
+
+    def __init__(self, request: Request, patience: float) -> None:
+        self._body = request.stream()
+        self._loop = asyncio.get_running_loop()
+        self._patience = patience
+        self._ended = False
+        self._coming: Future[bytes | None] | None = None
+
+    def parts(self) -> Iterator[bytes]:
+        """In the thread."""
+        while not self._ended:
+            self._coming = asyncio.run_coroutine_threadsafe(self._following(), self._loop)
             try:
-                part = coming.result(settings.request_seconds)
+                part = self._coming.result(self._patience)
             except TimeoutError:
-                coming.cancel()
+                self._coming.cancel()
                 raise Refused(408, "Nothing arrived for too long. Import again: it goes on.") from None
             except ClientDisconnect:
                 raise Refused(400, "The import ended early. Import again: it goes on.") from None
@@ -87,8 +101,15 @@ async def import_(request: Request, memory: Scoped) -> Response:
                 return
             yield part
 
-    # Not in a thread for requests: whoever sends slowly would keep those from others.
-    return answer(await asyncio.to_thread(lambda: memory.import_(lines(parts(), limit))))
+    async def _following(self) -> bytes | None:
+        return await anext(self._body, None)
+
+    def end(self) -> None:
+        """Let go of the thread, should nobody wait for it any more: a server that ends does not wait for what
+        no longer comes."""
+        self._ended = True
+        if self._coming is not None:
+            self._coming.cancel()
 
 
 def lines(parts: Iterator[bytes], limit: int) -> Iterator[str]:

@@ -114,13 +114,15 @@ class Tokens:
         return self._keys.get(kid) if isinstance(kid, str) else None
 
     async def _refresh(self, age: timedelta) -> None:
-        """Fetch the issuer's keys when ours are so old. They still do while it cannot be reached."""
+        """Fetch the issuer's keys when ours are so old. They still do while it cannot be reached, and nobody
+        waits then: who has none yet does."""
+        if self._keys and not self._is_due(age):
+            return
         async with self._fetching:
-            now = self._clock.now()
-            if not (_within(age, self._fetched, now) or _within(UNKNOWN, self._tried, now)):
-                self._tried = now
+            if self._is_due(age):
+                self._tried = now = self._clock.now()
                 try:
-                    self._keys = await asyncio.to_thread(fetch, self._settings.jwt_keys)
+                    self._keys = await fetch(self._settings.jwt_keys)
                     self._fetched = now
                 except Exception as error:  # noqa: BLE001 - files, networks and others' JSON fail in many ways
                     log.warning("The keys of the token issuer cannot be read: %s", type(error).__name__)
@@ -128,26 +130,49 @@ class Tokens:
             detail = "The keys that tokens are checked with cannot be read: see RECOLLECT_JWT_KEYS."
             raise Refused(503, detail, {"Retry-After": str(UNKNOWN.seconds)})
 
+    def _is_due(self, age: timedelta) -> bool:
+        now = self._clock.now()
+        return not (_within(age, self._fetched, now) or _within(UNKNOWN, self._tried, now))
+
 
 def _within(age: timedelta, then: datetime | None, now: datetime) -> bool:
     return then is not None and timedelta(0) <= now - then < age
 
 
-def fetch(where: str) -> dict[str | None, Mapping[str, Any]]:
+async def fetch(where: str) -> dict[str | None, Mapping[str, Any]]:
     """The public keys of a JSON Web Key Set, by their ids."""
-    if where.startswith(("https://", "http://")):
-        import httpx
-
-        answer = httpx.get(where, timeout=FETCH_SECONDS)
-        answer.raise_for_status()
-        text = answer.content
-    else:
-        with Path(where).expanduser().open("rb") as file:
-            text = file.read(SET_LIMIT + 1)
+    text = (
+        await _answered(where)
+        if where.startswith(("https://", "http://"))
+        else await asyncio.to_thread(_read, where)
+    )
     if len(text) > SET_LIMIT:
         raise ValueError
     keys = cast("list[dict[str, Any]]", json.loads(text)["keys"])
     return {key.get("kid"): key for key in keys if key.get("kty") in _KINDS and key.get("use") != "enc"}
+
+
+async def _answered(where: str) -> bytes:
+    """What is at an address, as far as it matters; all of it within the time, however it trickles."""
+    import httpx
+
+    found = bytearray()
+    async with (
+        asyncio.timeout(FETCH_SECONDS),
+        httpx.AsyncClient(timeout=FETCH_SECONDS) as client,
+        client.stream("GET", where, headers={"accept-encoding": "identity"}) as answer,
+    ):
+        answer.raise_for_status()
+        async for part in answer.aiter_raw():  # unpacked, a little could become a lot
+            found += part
+            if len(found) > SET_LIMIT:
+                break
+    return bytes(found)
+
+
+def _read(where: str) -> bytes:
+    with Path(where).expanduser().open("rb") as file:
+        return file.read(SET_LIMIT + 1)
 
 
 def check_tokens(settings: Settings) -> None:

@@ -95,6 +95,7 @@ class SqliteBackend:
             _refuse_foreign(path, self._driver)
             self._engine = _engine(path, self._driver)
             _migrate(self._engine)
+            self._file = _identity(path)
         self._commits = GroupCommit(self._engine.connect)
         self._readers = Readers(self._engine.connect)
         self._searcher = Searcher(cache_bytes, occurrences)
@@ -113,6 +114,7 @@ class SqliteBackend:
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, durable: bool = True) -> T:
         self._check_open()
+        self._check_there()
         with translated(self._path):
             return self._commits.run(work, durable=durable)
 
@@ -219,6 +221,18 @@ class SqliteBackend:
     def encrypted(self) -> bool:
         return self._driver.encrypted
 
+    def _check_there(self) -> None:
+        """What is written to a file that was deleted is lost, and SQLite does not notice."""
+        try:
+            there = _identity(self._path) == self._file
+        except OSError:
+            there = False
+        if not there:
+            raise StoreUnavailable(
+                f"{self._path} was deleted or replaced while it was open, and nothing is written to it any "
+                "more. What was in it can still be exported from here; then start again."
+            )
+
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The memory was closed: open it again.")
@@ -230,6 +244,12 @@ _backends: WeakSet[SqliteBackend] = WeakSet()
 def open_here(path: Path) -> list[SqliteBackend]:
     """Who in this process has the file open."""
     return [backend for backend in list(_backends) if backend.holds(path)]
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Which file there is at a path."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _refuse_mixing(path: Path, *, encrypted: bool) -> None:
