@@ -181,9 +181,14 @@ class AsyncMemory(Opened):
         return cls(await asyncio.to_thread(Memory.open, *args, **kwargs))
 
     def scope(
-        self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
+        self,
+        user: str | None = None,
+        channel: str = GLOBAL,
+        agent: str | None = None,
+        conversation: str | None = None,
     ) -> AsyncScopedMemory:
-        """One user's memory. Nobody else's can be reached through it."""
+        """One user's memory, or, without one, yours (RECOLLECT_USER). Nobody else's can be reached through
+        it."""
         return AsyncScopedMemory(self._inner.scope(user, channel, agent, conversation), self._threads)
 
     tend = awaited(Memory.tend)

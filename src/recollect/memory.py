@@ -121,10 +121,16 @@ class Memory:
             raise
 
     def scope(
-        self, user: str, channel: str = GLOBAL, agent: str | None = None, conversation: str | None = None
+        self,
+        user: str | None = None,
+        channel: str = GLOBAL,
+        agent: str | None = None,
+        conversation: str | None = None,
     ) -> ScopedMemory:
-        """One user's memory. Nobody else's can be reached through it."""
-        work = self._workspace(Scope(user, channel, agent, conversation))
+        """One user's memory, or, without one, yours (RECOLLECT_USER). Nobody else's can be reached through
+        it."""
+        whose = self.settings.user if user is None else user
+        work = self._workspace(Scope(whose, channel, agent, conversation))
         return ScopedMemory(work, self._count, self._erased, self._reads)
 
     def _workspace(self, scope: Scope) -> Workspace:

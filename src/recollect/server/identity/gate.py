@@ -25,6 +25,11 @@ TRUSTED = timedelta(seconds=5)
 GRACE = timedelta(minutes=5)
 """For how long a key that was good still is while the database does not answer: the gateway goes on without
 memory then, and does not send everybody away."""
+_NO_SUCH_USER = "There is no such user here for this key: X-Recollect-User is for service keys."
+_ONE_USER = (
+    "This server has one user, as it has no keys. Leave the user out, start it with RECOLLECT_USER=NAME, or "
+    "make a service's key with `recollect keys create --service`."
+)
 NOTED = timedelta(minutes=1)
 """How exactly it is known when a key was last used."""
 REMEMBERED = 10_000
@@ -189,5 +194,5 @@ def _acting(caller: Caller, said: dict[str, str]) -> Caller:
     if caller.role == KeyRole.SERVICE:
         return replace(caller, user=user)
     if user != caller.user:  # as if that user did not exist
-        raise Refused(404, "There is no such user here for this key: X-Recollect-User is for service keys.")
+        raise Refused(404, _ONE_USER if caller.role == "local" else _NO_SUCH_USER)
     return caller
