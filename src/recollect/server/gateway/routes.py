@@ -16,6 +16,7 @@ from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking
 from recollect.server.gateway.passing import Outgoing, Passing
 from recollect.server.gateway.reading import Body
 from recollect.server.gateway.refusals import Turned, no_response
+from recollect.server.gateway.translating import Spoken
 from recollect.server.gateway.upstream import headers_up, url
 from recollect.server.scope import caller
 from recollect.server.serving import serving
@@ -34,6 +35,7 @@ def router() -> APIRouter:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
         app.state.afterwards = Afterwards()
+        app.state.spoken = Spoken(app.state.serving.settings.upstream_responses)
         yield
         await app.state.afterwards.settled()
 
@@ -51,7 +53,8 @@ async def _ask(dialect: Dialect, request: Request) -> Response:
     process = serving(request)
     raw = await request.body()
     afterwards: Afterwards = request.app.state.afterwards
-    asking = Asking(process, afterwards, await caller(request), request, dialect, raw)
+    spoken: Spoken = request.app.state.spoken
+    asking = Asking(process, afterwards, await caller(request), request, dialect, raw, spoken)
     return Passing(process, asking.prepared)
 
 
