@@ -324,8 +324,9 @@ def test_what_the_upstream_keeps_of_others_cannot_be_named(
         assert gate.asked[-1].body == body
     upstream.requests.clear()
     with opened(tmp_path, upstream, keyed=True) as gate:
-        answer = gate.of("ann").post("/responses", json=body)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+        for path in ("/responses", "/responses/input_tokens"):
+            answer = gate.of("ann").post(path, json=body)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
         assert gate.asked == []
 
 
@@ -336,6 +337,11 @@ def test_a_name_that_comes_twice_is_passed_on_once(keyed: Gateway) -> None:
     assert ann.post("/responses", content=twice).status_code == 200
     assert b"conv_1" not in keyed.asked[-1].raw
     assert ann.post("/responses", content=b'["conversation"]').status_code == 400
+    counted = {"model": MODEL, "input": "Hi", "previous_response_id": "resp_1"}
+    assert ann.post("/responses/input_tokens", json=counted).status_code == 400
+    del counted["previous_response_id"]
+    ann.post("/responses/input_tokens", json=counted)
+    assert (keyed.asked[-1].path, keyed.asked[-1].body) == ("/v1/responses/input_tokens", counted)
     auto = [{"type": "code_interpreter", "container": {"type": "auto"}}, {"type": "file_search", "x": 1}]
     assert ann.post("/responses", json={"model": MODEL, "input": "Hi", "tools": auto}).status_code == 200
     assert keyed.asked[-1].body["tools"] == auto

@@ -233,6 +233,9 @@ class Settings:
     """The base URL of the OpenAI-compatible API behind the gateway."""
     upstream_key: str = ""
     """Its API key; without one, and without keys of our own, the client's is passed on."""
+    upstream_responses: str = "auto"
+    """Whether it has responses of its own (`native`), or only chat completions (`chat`); `auto`: as it turns
+    out."""
     upstream_timeout: float = 600.0
     """Seconds the upstream may be silent."""
     inject_seconds: float = 2.0
@@ -318,6 +321,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "lease_seconds": (1, 86_400),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
+    "upstream_responses": ("auto", "native", "chat"),
     "log_format": ("text", "json"),
     "log_level": ("debug", "info", "warning", "error"),
     "audit": ("off", "writes", "reads", "verbose"),

@@ -130,7 +130,7 @@ class OpenAIServer:
     """The server, as a context manager. `requests` holds all it saw, in order.
 
     `chat` is its chat model: from the request's body to what is said. What `say` was given comes first. A
-    schema in the request is the script's business.
+    schema in the request is the script's business. `lacks` are paths that it does not have.
     """
 
     def __init__(
@@ -138,6 +138,7 @@ class OpenAIServer:
         dimensions: int = 16,
         embed: Callable[[str], list[float]] | None = None,
         chat: Chat | None = None,
+        lacks: Sequence[str] = (),
     ) -> None:
         self.requests: list[Request] = []
         self._embed: Callable[[str], list[float]] = embed or partial(scatter, dimensions=dimensions)
@@ -157,6 +158,8 @@ class OpenAIServer:
             "/v1/rerank": ranking,
             "/v1/models": lambda body: models(),
         }
+        for path in lacks:
+            del self._routes[path]
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.owner = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from secrets import token_hex
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -14,6 +16,7 @@ from recollect.measuring import INJECTED, UNAIDED
 from recollect.memory import measures_of
 from recollect.server.gateway.afterwards import Afterwards, Going
 from recollect.server.gateway.chains import as_items, chain_of
+from recollect.server.gateway.from_chat import Answer
 from recollect.server.gateway.hearing import Heard, as_json, heard_chat, heard_response, is_stream, unpacked
 from recollect.server.gateway.helping import Exchange, Helped, helped, log, reason, record
 from recollect.server.gateway.injecting import into_chat, into_response, stripped
@@ -21,6 +24,8 @@ from recollect.server.gateway.passing import Kept, Outgoing
 from recollect.server.gateway.reading import Body, of_items, of_messages, parsed
 from recollect.server.gateway.refusals import Turned, no_response
 from recollect.server.gateway.shared import check_shared
+from recollect.server.gateway.to_chat import to_chat
+from recollect.server.gateway.translating import Spoken, translated
 from recollect.server.gateway.upstream import encoded, headers_up, listed, printable, url
 from recollect.server.gateway.wanted import NOTHING, Wanted, wanted
 from recollect.server.identity.caller import Caller
@@ -30,6 +35,7 @@ from recollect.settings import MiB
 T = TypeVar("T")
 
 PREVIOUS = "previous_response_id"
+ID_BYTES = 24
 TOLD = 300
 """The most characters of a problem in a header."""
 
@@ -69,6 +75,7 @@ class Asking:
     request: Request
     dialect: Dialect
     raw: bytes
+    spoken: Spoken
 
     async def prepared(self) -> Outgoing:
         """The request as the upstream gets it. What goes wrong with memory is told, and changes nothing."""
@@ -76,7 +83,7 @@ class Asking:
         if self.caller.role != "local" and self.dialect is RESPONSES:
             check_shared(body)
         if body is None:
-            return self._outgoing(self.raw, {})
+            return self._outgoing(self.dialect.path, self.raw, {})
         problems: list[str] = []
         wishes = self._wishes(body, problems)
         user = self._user(wishes)
@@ -89,7 +96,7 @@ class Asking:
             exchange, asked = await self._chained(exchange, asked)
         if wishes.nothing or user is None:
             self._note(problems)
-            return self._outgoing(self._written(body, asked), self._told(Helped(wishes), problems))
+            return self._sent(exchange, body, asked, self._told(Helped(wishes), problems))
         exchange = replace(exchange, said=self.dialect.said(asked.get(self.dialect.field)))
         going = self.afterwards.begin(user, exchange.said, wishes.conversation)
         try:
@@ -111,13 +118,13 @@ class Asking:
         if stores is None:
             stores = self.dialect is CHAT or keeps
         headers = self._told(found, problems)
-        content = self._written(body, asked)
         if not stores:
             self.afterwards.drop(going)
             headers.pop("X-Recollect-Conversation", None)
-            return self._outgoing(content, headers)
+            return self._sent(exchange, body, asked, headers)
         kept = Kept(self.serving.settings.body_mb * MiB)
-        return self._outgoing(content, headers, kept, lambda: self._ended(going, exchange, kept, keeps=keeps))
+        sent = self._sent(exchange, body, asked, headers, kept)
+        return replace(sent, ended=lambda: self._ended(going, exchange, kept, keeps=keeps))
 
     def _ended(self, going: Going, exchange: Exchange, kept: Kept, *, keeps: bool) -> None:
         """Record it in the background, if there was an answer."""
@@ -225,18 +232,40 @@ class Asking:
         looked = self.dialect is RESPONSES and self.caller.role != "local"
         return self.raw if asked is body and not looked else as_json(asked)
 
+    def _sent(
+        self, exchange: Exchange, body: Body, asked: Body, headers: dict[str, str], kept: Kept | None = None
+    ) -> Outgoing:
+        """The request in the dialect that the upstream has."""
+
+        def as_chat() -> Outgoing:
+            id, at = f"resp_{token_hex(ID_BYTES)}", int(self.serving.memory.clock.now().timestamp())
+            answer = Answer({**asked, "instructions": body.get("instructions")}, id, at, exchange.previous)
+            sent = self._outgoing(CHAT.path, as_json(to_chat(asked)), headers, kept, read=True)
+            works = partial(self.spoken.turned_out, "chat")
+            return replace(sent, works=works, translated=partial(translated, answer))
+
+        translates = self.dialect is RESPONSES and self.spoken.responses != "native"
+        if translates and self.spoken.responses == "chat":
+            return as_chat()
+        sent = self._outgoing(self.dialect.path, self._written(body, asked), headers, kept, read=translates)
+        if not translates:
+            return sent
+        return replace(sent, works=partial(self.spoken.turned_out, "native"), otherwise=as_chat)
+
     def _outgoing(
         self,
+        path: str,
         content: bytes,
         headers: dict[str, str],
         kept: Kept | None = None,
-        ended: Callable[[], None] = lambda: None,
+        *,
+        read: bool = False,
     ) -> Outgoing:
-        query = self.request.scope["query_string"]
+        read = read or kept is not None
         request = self.serving.upstream.build_request(
             "POST",
-            url(self.serving, self.dialect.path, query),
-            headers=headers_up(self.request, self.caller, self.serving, kept is not None),
+            url(self.serving, path, self.request.scope["query_string"]),
+            headers=headers_up(self.request, self.caller, self.serving, read),
             content=content,
         )
-        return Outgoing(request, headers, kept, ended)
+        return Outgoing(request, headers, kept)

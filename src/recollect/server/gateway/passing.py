@@ -1,7 +1,7 @@
 """A request passed on to the upstream, and its answer passed back: byte by byte, as they come."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from recollect.server.gateway.hearing import unpacked
 from recollect.server.gateway.refusals import Turned
 from recollect.server.gateway.upstream import headers_back
 from recollect.server.serving import Serving
 
 if TYPE_CHECKING:
     import httpx
+
+
+MISSING = (404, 405, 501)
+"""How an upstream says that it has no such path."""
+MODEL = b"model"
+"""Where this is said, it is a model that is missing."""
+READ = 64 * 1024
+"""How much of an error is looked at."""
+ABOUT = ("content-type", "content-length", "content-encoding", "etag", "content-md5", "digest")
+"""Headers about bytes that are not passed back."""
 
 
 @dataclass(slots=True)
@@ -49,6 +60,20 @@ class Outgoing:
     headers: dict[str, str]
     kept: Kept | None = None
     ended: Callable[[], None] = lambda: None
+    otherwise: "Callable[[], Outgoing] | None" = None
+    """The same in the other dialect, for an upstream that may not have this one."""
+    works: Callable[[], None] = lambda: None
+    """Told that the upstream has this dialect."""
+    translated: "Callable[[httpx.Response], Awaitable[Translated]] | None" = None
+    """What the client gets in place of the answer, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """An answer in another dialect."""
+
+    kind: str
+    content: AsyncIterator[bytes]
 
 
 class Passing(Response):
@@ -84,14 +109,34 @@ class Passing(Response):
 
     async def _forward(self, outgoing: Outgoing, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            response = await self._answered(outgoing.request)
+            outgoing, response, content = await self._asked(outgoing)
         except Turned as turned:
             await turned.answer(outgoing.headers)(scope, receive, send)
             return
         try:
-            await _passed_back(response, outgoing, send)
+            await _passed_back(response, content, outgoing, send)
+        except Turned as turned:  # before anything was passed back
+            await turned.answer(outgoing.headers)(scope, receive, send)
         finally:
             await response.aclose()
+
+    async def _asked(self, outgoing: Outgoing) -> "tuple[Outgoing, httpx.Response, AsyncIterator[bytes]]":
+        """The answer and its bytes, in whichever dialect the upstream has."""
+        response = await self._answered(outgoing.request)
+        if response.is_success:
+            outgoing.works()
+        if outgoing.otherwise is None or response.status_code not in MISSING:
+            return outgoing, response, response.aiter_raw()
+        content = b"".join([chunk async for chunk in _unbroken(response)])
+        await response.aclose()
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        refused = outgoing, response, _once(content)
+        if MODEL in unpacked(content, encoding, READ).lower():
+            return refused
+        try:
+            return await self._asked(outgoing.otherwise())
+        except Turned:
+            return refused
 
     async def _answered(self, request: "httpx.Request") -> "httpx.Response":
         import httpx
@@ -111,21 +156,24 @@ class Passing(Response):
             ) from None
 
 
-async def _passed_back(response: "httpx.Response", outgoing: Outgoing, send: Send) -> None:
+async def _passed_back(
+    response: "httpx.Response", content: AsyncIterator[bytes], outgoing: Outgoing, send: Send
+) -> None:
     import httpx
 
     kept = outgoing.kept
     if kept is not None:
         kept.begin(response)
-    await send(
-        {
-            "type": "http.response.start",
-            "status": response.status_code,
-            "headers": headers_back(response, outgoing.headers),
-        }
-    )
+    headers = headers_back(response, outgoing.headers)
+    if outgoing.translated is not None and response.is_success:
+        other = await outgoing.translated(response)
+        own = {**outgoing.headers, "content-type": other.kind}
+        headers, content = headers_back(response, own, ABOUT), other.content
+        if kept is not None:
+            kept.kind, kept.encoding = other.kind, ""
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     try:
-        async for chunk in response.aiter_raw():
+        async for chunk in content:
             if kept is not None:
                 kept.add(chunk)
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
@@ -134,6 +182,19 @@ async def _passed_back(response: "httpx.Response", outgoing: Outgoing, send: Sen
     if kept is not None:
         kept.whole = True
     await send({"type": "http.response.body", "body": b""})
+
+
+async def _unbroken(response: "httpx.Response") -> AsyncIterator[bytes]:
+    """What comes of it."""
+    import httpx
+
+    with suppress(httpx.HTTPError):
+        async for chunk in response.aiter_raw():
+            yield chunk
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 async def _gone(receive: Receive) -> None:

@@ -14,17 +14,20 @@ from recollect.server.gateway import chains
 from recollect.server.gateway.afterwards import Afterwards
 from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking, Dialect, kept_of
 from recollect.server.gateway.passing import Outgoing, Passing
-from recollect.server.gateway.reading import Body
+from recollect.server.gateway.reading import Body, parsed
 from recollect.server.gateway.refusals import Turned, no_response
+from recollect.server.gateway.shared import check_counted
+from recollect.server.gateway.translating import Spoken
 from recollect.server.gateway.upstream import headers_up, url
 from recollect.server.scope import caller
 from recollect.server.serving import serving
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+COUNTING = "responses/input_tokens"
 STATELESS = (
     *("models", "embeddings", "completions", "moderations", "rerank", "tokenize", "detokenize"),
     *("audio/speech", "audio/transcriptions", "audio/translations"),
-    *("images/generations", "images/edits", "images/variations", "responses/input_tokens"),
+    *("images/generations", "images/edits", "images/variations", COUNTING),
 )
 """Paths that leave nothing at the upstream. All others are for the one user of a machine of their own: with a
 key of the upstream that many share, each would reach what the others have there."""
@@ -34,6 +37,7 @@ def router() -> APIRouter:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
         app.state.afterwards = Afterwards()
+        app.state.spoken = Spoken(app.state.serving.settings.upstream_responses)
         yield
         await app.state.afterwards.settled()
 
@@ -51,7 +55,8 @@ async def _ask(dialect: Dialect, request: Request) -> Response:
     process = serving(request)
     raw = await request.body()
     afterwards: Afterwards = request.app.state.afterwards
-    asking = Asking(process, afterwards, await caller(request), request, dialect, raw)
+    spoken: Spoken = request.app.state.spoken
+    asking = Asking(process, afterwards, await caller(request), request, dialect, raw, spoken)
     return Passing(process, asking.prepared)
 
 
@@ -99,6 +104,11 @@ async def _pass_on(request: Request) -> Response:
         message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."
         return Turned(404, message, "not_found").answer()
     content = await request.body()
+    if who.role != "local" and wanted == COUNTING:
+        try:
+            content = check_counted(parsed(content))
+        except Turned as turned:
+            return turned.answer()
 
     async def prepared() -> Outgoing:
         outgoing: Any = process.upstream.build_request(

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from recollect.server.gateway.hearing import as_json
 from recollect.server.gateway.reading import Body, dicts
 from recollect.server.gateway.refusals import Turned
 
@@ -21,6 +22,15 @@ def check_shared(body: Body | None) -> None:
     if any(_names_container(tool) for tool in dicts(body.get("tools"))):
         message = "Containers of the upstream may be anybody's: have a new one made, by type auto."
         raise Turned(400, message, "container", "tools")
+
+
+def check_counted(body: Body | None) -> bytes:
+    """A request to count tokens, as it may be passed on: what was said before is kept here."""
+    check_shared(body)
+    if body is not None and body.get("previous_response_id") is not None:
+        message = "The upstream does not know this response: send all of its input."
+        raise Turned(400, message, "unsupported", "previous_response_id")
+    return as_json(body)
 
 
 def _names_container(tool: Body) -> bool:

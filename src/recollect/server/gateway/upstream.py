@@ -58,9 +58,11 @@ def headers_up(request: Request, caller: Caller, serving: Serving, read: bool) -
     return given
 
 
-def headers_back(response: "httpx.Response", own: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def headers_back(
+    response: "httpx.Response", own: Mapping[str, str], without: Iterable[str] = ()
+) -> list[tuple[bytes, bytes]]:
     """The upstream's headers, and ours."""
-    named = _named(response.headers)
+    named = _named(response.headers) | {*without}
     back = [
         (name.lower(), value)
         for name, value in response.headers.raw
