@@ -40,6 +40,8 @@ STATUS: dict[type[Exception], int] = {
     errors.RecollectError: 500,
 }
 """The first that an error is one of."""
+OPERATORS = (errors.StoreError, errors.EmbedderError, errors.ModelError, errors.SettingsError)
+"""Errors whose messages tell where the server's files are, or which machines it works with."""
 
 
 class Refused(Exception):
@@ -67,9 +69,17 @@ def of(error: Exception) -> Response:
     for kind, status in STATUS.items():
         if isinstance(error, kind):
             retry = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-            return problem(status, str(error), retry, error=type(error).__name__)
+            return problem(status, told(error), retry, error=type(error).__name__)
     log.error("A request failed: %s", type(error).__name__, exc_info=error)
     return problem(500, "Something went wrong here that should not. The server's log says what.")
+
+
+def told(error: Exception) -> str:
+    """What callers are told of an error; the rest of what is the operator's to know is in the log."""
+    if not isinstance(error, OPERATORS):
+        return str(error)
+    log.warning("%s: %s", type(error).__name__, error)
+    return f"{type(error).__doc__} The server's log says more."
 
 
 def _place(where: Sequence[Any]) -> str:
