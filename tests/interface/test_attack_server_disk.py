@@ -27,4 +27,5 @@ def test_nothing_is_accepted_once_the_file_is_gone(tmp_path: Path, replaced: boo
             database.unlink()
         lost = client.post("/api/v1/facts", json={"content": "lost"})
         assert lost.status_code == 503, lost.text
+        assert str(tmp_path) not in lost.text  # where it is, is told to the log alone
         assert kept.json()["id"] in client.get("/api/v1/export").text  # the one way to save it

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from recollect import Memory, RecollectError, __version__
 from recollect.server.answers import answer
 from recollect.server.identity.entry import Operator
+from recollect.server.problems import told
 from recollect.server.serving import serving
 
 log = logging.getLogger("recollect.server")
@@ -67,7 +68,7 @@ class Readiness:
             if not self._memory.store.is_current():
                 return "The database has another schema than this release: run `recollect db migrate`."
         except RecollectError as error:
-            return str(error)
+            return told(error)
         return None
 
     def try_embedder(self) -> None:

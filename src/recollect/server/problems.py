@@ -40,6 +40,8 @@ STATUS: dict[type[Exception], int] = {
     errors.RecollectError: 500,
 }
 """The first that an error is one of."""
+OPERATORS = (errors.StoreError, errors.EmbedderError, errors.ModelError, errors.SettingsError)
+"""Errors whose messages tell where the server's files are, or which machines it works with."""
 
 
 CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
@@ -91,16 +93,16 @@ def is_gateway(path: str) -> bool:
 def of(error: Exception, path: str) -> Response:
     """The answer to an error of ours, or of anybody's: what nobody foresaw is told to the log alone."""
     if isinstance(error, Refused):
-        return _told(path, error.status, str(error), error.headers)
+        return _answered(path, error.status, str(error), error.headers)
     for kind, status in STATUS.items():
         if isinstance(error, kind):
             retry = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-            return _told(path, status, str(error), retry, error=type(error).__name__)
+            return _answered(path, status, told(error), retry, error=type(error).__name__)
     log.error("A request failed: %s", type(error).__name__, exc_info=error)
-    return _told(path, 500, "Something went wrong here that should not. The server's log says what.")
+    return _answered(path, 500, "Something went wrong here that should not. The server's log says what.")
 
 
-def _told(
+def _answered(
     path: str, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
     return (
@@ -108,6 +110,14 @@ def _told(
         if is_gateway(path)
         else problem(status, detail, headers, **more)
     )
+
+
+def told(error: Exception) -> str:
+    """What callers are told of an error; the rest of what is the operator's to know is in the log."""
+    if not isinstance(error, OPERATORS):
+        return str(error)
+    log.warning("%s: %s", type(error).__name__, error)
+    return f"{type(error).__doc__} The server's log says more."
 
 
 def _place(where: Sequence[Any]) -> str:
@@ -124,7 +134,7 @@ def install(app: FastAPI) -> None:
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         detail = UNSAID.get(str(error.detail), str(error.detail))
-        return _told(request.scope["path"], error.status_code, detail, error.headers)
+        return _answered(request.scope["path"], error.status_code, detail, error.headers)
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

@@ -26,9 +26,18 @@ class _Held:
     size: int = _OVERHEAD
 
 
+@dataclass(slots=True)
+class _Share:
+    """How much of all that is one user's."""
+
+    desks: int = 0
+    size: int = 0
+
+
 class ProcessWorkingStore:
     """The `WorkingStore` port. At most so many conversations and bytes are held: those used longest ago go
-    first. As each use renews the same time to live, these are also the first to expire."""
+    first, and of a user who has more than half of it, their own. As each use renews the same time to live,
+    those used longest ago are also the first to expire."""
 
     def __init__(self, clock: Clock, *, ttl: float, conversations: int, most_bytes: int) -> None:
         self._clock = clock
@@ -37,6 +46,7 @@ class ProcessWorkingStore:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._desks: OrderedDict[Desk, _Held] = OrderedDict()
+        self._shares: dict[str, _Share] = {}
         self._bytes = 0
         self._evicted = 0
 
@@ -45,7 +55,7 @@ class ProcessWorkingStore:
         with self._lock:
             held = self._use(desk)
             held.items.append(encoded)
-            self._grow(held, len(encoded))
+            self._grow(desk, held, len(encoded))
 
     def items(self, desk: Desk) -> list[WorkingItem]:
         with self._lock:
@@ -60,7 +70,7 @@ class ProcessWorkingStore:
             if held is None or held.items[: len(old)] != old:
                 return False
             held.items[: len(old)] = new
-            self._grow(held, sum(map(len, new)) - sum(map(len, old)))
+            self._grow(desk, held, sum(map(len, new)) - sum(map(len, old)))
             return True
 
     def put(self, desk: Desk, key: str, value: Any, most: int) -> bool:
@@ -75,7 +85,7 @@ class ProcessWorkingStore:
                 held.values.pop(key, None)
             else:
                 held.values[key] = encoded
-            self._grow(held, grown)
+            self._grow(desk, held, grown)
             return True
 
     def value(self, desk: Desk, key: str) -> Any:
@@ -95,7 +105,7 @@ class ProcessWorkingStore:
             held = self._use(desk)
             grown = len(goal or "") - len(held.goal or "")
             held.goal = goal
-            self._grow(held, grown)
+            self._grow(desk, held, grown)
 
     def goal(self, desk: Desk) -> str | None:
         with self._lock:
@@ -123,6 +133,7 @@ class ProcessWorkingStore:
     def close(self) -> None:
         with self._lock:
             self._desks.clear()
+            self._shares.clear()
             self._bytes = 0
 
     def _find(self, desk: Desk) -> _Held | None:
@@ -144,15 +155,26 @@ class ProcessWorkingStore:
         if held is None:
             held = self._desks[desk] = _Held(self._clock.now() + self._ttl)
             self._bytes += held.size
+            share = self._shares.setdefault(desk.user, _Share())
+            share.desks += 1
+            share.size += held.size
         return held
 
-    def _grow(self, held: _Held, size: int) -> None:
+    def _grow(self, desk: Desk, held: _Held, size: int) -> None:
         """Count what was added; if that is too much, let others go. The one in use, the last, stays."""
         held.size += size
         self._bytes += size
+        self._shares[desk.user].size += size
         while len(self._desks) > 1 and (len(self._desks) > self._most or self._bytes > self._most_bytes):
-            self._drop(next(iter(self._desks)))
+            self._drop(self._dispensable(desk))
             self._evicted += 1
+
+    def _dispensable(self, used: Desk) -> Desk:
+        """The one that goes for the one in use: nobody drives out others by holding much."""
+        share = self._shares[used.user]
+        if share.desks > 1 and (2 * share.desks > self._most or 2 * share.size > self._most_bytes):
+            return next(desk for desk in self._desks if desk.user == used.user)
+        return next(iter(self._desks))
 
     def _expire(self) -> None:
         now = self._clock.now()
@@ -163,7 +185,13 @@ class ProcessWorkingStore:
             self._drop(desk)
 
     def _drop(self, desk: Desk) -> None:
-        self._bytes -= self._desks.pop(desk).size
+        size = self._desks.pop(desk).size
+        self._bytes -= size
+        share = self._shares[desk.user]
+        share.desks -= 1
+        share.size -= size
+        if not share.desks:
+            del self._shares[desk.user]
 
 
 def _size(key: str, value: bytes | None) -> int:
