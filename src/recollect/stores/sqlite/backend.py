@@ -62,7 +62,7 @@ _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",  # an acknowledged turn survives a power cut
     "PRAGMA secure_delete = ON",  # freed bytes are overwritten
-    "PRAGMA cache_size = -65536",
+    "PRAGMA cache_size = -16384",  # of each connection, and a server has dozens; the system keeps the rest
     "PRAGMA temp_store = MEMORY",
 )
 
