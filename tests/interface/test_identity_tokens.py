@@ -76,6 +76,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
+def test_the_log_names_nobody(server: Served, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "recollect.access"):
+        for user in ("ana@example.org", "ana@example.org", "bea@example.org"):
+            client = server.client(token(sub=user, jti=str(len(caplog.records))))
+            assert client.get("/api/v1/whoami").json()["user"] == user
+        client.get("/healthz")  # the line before it is written by then
+    told = [one.fields["key"] for one in caplog.records if hasattr(one, "fields")]
+    assert len(set(told)) == 2
+    assert all(re.fullmatch("token [0-9a-f]{16}", one) for one in told)
+
+
 @pytest.mark.parametrize(
     ("key", "algorithm", "kid"),
     [(RSA_KEY, "RS256", "rsa"), (RSA_KEY, "PS512", "rsa"), (EC_KEY, "ES256", "ec"), (ED_KEY, "EdDSA", "ed")],
