@@ -53,8 +53,9 @@ def database_key(settings: Settings) -> Key | None:
         return keys.from_file(Path(settings.key_file).expanduser())
     if settings.key.startswith(keys.API_KEY):
         raise SettingsError(
-            f"RECOLLECT_KEY begins with {keys.API_KEY}, as keys to a server do: it is for the key or "
-            "passphrase that encrypts the database. Give the other to recollect.Client, or send it as a bearer token."
+            f"RECOLLECT_KEY begins with {keys.API_KEY}, as keys to a server do, but it is the key or "
+            "passphrase that encrypts the database. Give the "
+            "other to recollect.Client, or send it as a bearer token."
         )
     return keys.from_text(settings.key) if settings.key else None
 
