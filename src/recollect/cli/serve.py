@@ -40,7 +40,6 @@ def serve(
     """
     try:
         from recollect.server import running
-        from recollect.server.identity.binding import check_bind
     except ImportError as error:
         raise SettingsError(
             f"The server needs its extra: pip install 'recollect[server]' ({error})."
@@ -50,12 +49,10 @@ def serve(
     settings = here.settings_with(**options)
     given: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder, **options}
 
-    if database.look(settings).empty:  # what is refused leaves no empty file behind
-        check_bind(settings, None)
-
     running.run(
         {name: value for name, value in given.items() if value is not None},
         lambda url, locked: announce(here, settings, url, locked),
+        new=database.look(settings).empty,
     )
 
 

@@ -105,12 +105,14 @@ def _protocol() -> Any:
     return Protocol
 
 
-def run(given: dict[str, Any], ready: Callable[[str, bool], None]) -> None:
+def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool) -> None:
     """Serve the memory that these settings open until a signal ends it; `ready` is told the address, and
-    whether it asks for keys."""
+    whether it asks for keys. A `new` one that is refused leaves no empty database behind."""
     settings = load(**given)
     logs.install(settings)
     with listening(settings) as bound:
+        if new:
+            check_bind(settings, None)
         if settings.processes == 1:
             _run(given, bound, lambda locked: ready(address(bound), locked))
             return
