@@ -105,7 +105,7 @@ def _protocol() -> Any:
     return Protocol
 
 
-def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool) -> None:
+def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool = False) -> None:
     """Serve the memory that these settings open until a signal ends it; `ready` is told the address, and
     whether it asks for keys. A `new` one that is refused leaves no empty database behind."""
     settings = load(**given)
