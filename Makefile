@@ -6,9 +6,11 @@ PYTHON      ?=
 JOBS        ?= auto
 PYTEST_ARGS ?=
 
-BIN   := $(VENV)/bin
-READY := $(VENV)/.ready
-EXTRA := engine or browser or framework or slow
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+SERVES := $(VENV)/.serves
+SERVED := server,remote,llm,encryption,postgres,redis
+EXTRA  := engine or browser or framework or slow
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -32,13 +34,21 @@ $(BIN)/python:
 	echo "Recollect needs Python 3.11 or newer$(if $(PYTHON),; $(PYTHON) is not,: install it or pass PYTHON=/path/to/python)." >&2; \
 	exit 1
 
-$(READY): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[server,remote,llm,encryption,postgres,redis,bench,engines,dev]'
+# What serving needs, which is a fraction of what the tests do.
+$(SERVES): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Recollect into $(VENV): this takes a minute or two, and happens once."
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(SERVED)]'
+	@touch $@
+
+# And everything else; after the other, as they install into one place.
+$(READY): $(SERVES)
+	@echo "Installing what tests and benchmarks need into $(VENV): this takes some minutes, and happens once."
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(SERVED),bench,engines,dev]'
 	@touch $@
 
 # Offline is no reason to stop: recall then goes by words, tests that need the model are skipped, and
 # both say so.
-weights: $(READY)
+weights: $(SERVES)
 	@$(BIN)/recollect models install || \
 	  echo "The local embedding model could not be installed: this goes on without it." >&2
 
@@ -57,12 +67,12 @@ test: lint weights ## lint and the core tests
 test-all: test test-extra ## the core tests, then engines, browser, frameworks and slow ones
 
 # A file at a time in each process: the tests of one share its server.
-test-extra: weights
+test-extra: $(READY) weights
 	$(BIN)/pytest -n $(JOBS) --dist loadfile -m "$(EXTRA)" $(PYTEST_ARGS)
 
 serve: weights ## run Recollect: REST, gateway and background, at the address it prints
 	$(BIN)/recollect serve
 
 clean: ## remove caches and build results (the virtual environment stays)
-	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY)
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY) $(SERVES)
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

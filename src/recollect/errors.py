@@ -53,7 +53,7 @@ class QuotaExceeded(RecollectError):
 
 
 class Unauthorized(RecollectError):
-    """The server does not let this key in. Give one that `recollect keys create` made there."""
+    """The server does not let this key in. Give one that `recollect keys create --user NAME` made there."""
 
 
 class StoreError(RecollectError):

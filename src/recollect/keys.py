@@ -9,6 +9,8 @@ from pathlib import Path
 
 from recollect.errors import SettingsError
 
+API_KEY = "rk_"
+"""How keys to a server begin, which encrypt nothing."""
 LARGEST = 4096
 """Bytes of the longest key file; a larger one was named by mistake."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import keys
-from recollect.errors import SettingsError, StoreMissing
+from recollect.errors import RecollectError, SettingsError, StoreMissing
 from recollect.keys import Key
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
@@ -25,6 +25,11 @@ def database_file(settings: Settings) -> Path:
     if settings.db == ":memory:" or not settings.db.strip():
         raise SettingsError("Memory is kept in a file: give the path of one, for instance memory.db.")
     scheme, separator, _ = settings.db.partition("://")
+    if separator and scheme in ("http", "https"):
+        raise SettingsError(
+            "This is a server's address, and memory is opened from a file or postgresql://…: use "
+            "recollect.Client(url, key) in Python to call a server."
+        )
     if separator and scheme != "sqlite":
         raise SettingsError(
             f"There is no store for {scheme}://…; give the path of a SQLite file, or postgresql://…"
@@ -46,6 +51,12 @@ def database_key(settings: Settings) -> Key | None:
     """The key that the settings give, or name the file of."""
     if settings.key_file:
         return keys.from_file(Path(settings.key_file).expanduser())
+    if settings.key.startswith(keys.API_KEY):
+        raise SettingsError(
+            f"RECOLLECT_KEY begins with {keys.API_KEY}, as keys to a server do, but it is the key or "
+            "passphrase that encrypts the database. Give the "
+            "other to recollect.Client, or send it as a bearer token."
+        )
     return keys.from_text(settings.key) if settings.key else None
 
 
@@ -100,6 +111,17 @@ def database_driver(settings: Settings) -> Any:
     path = database_file(settings)
     with translated(path):
         return driver_for(path, database_key(settings))
+
+
+def database_problem(settings: Settings, error: Exception) -> str:
+    """What an error of that driver means."""
+    from recollect.stores.sqlite.backend import translated
+
+    try:
+        with translated(database_file(settings)):
+            raise error
+    except RecollectError as meant:
+        return str(meant)
 
 
 def convert_database(settings: Settings, old: Key | None, new: Key | None) -> bool:

@@ -59,3 +59,10 @@ def test_both_are_shown(tmp_path: Path) -> None:
     assert "the server, with vectors" in shown.output
     shown = CliRunner().invoke(command.app, ["gateway", "--questions", "2", *options])
     assert "recall in process" in shown.output
+
+
+@pytest.mark.parametrize(("name", "questions"), [("gateway", "200"), ("load", "1000")])
+def test_help_shows_what_is_usual(name: str, questions: str) -> None:
+    shown = CliRunner(env={"COLUMNS": "200"}).invoke(command.app, [name, "--help"]).output
+    assert "default: 10000" in shown
+    assert f"default: {questions}" in shown

@@ -49,6 +49,18 @@ def test_only_the_key_is_printed_to_standard_output(db: Path) -> None:
     assert "note it down" in made.stderr
 
 
+def test_the_first_key_says_what_changes(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_USER", "derek")
+    first = run("keys", "create", "--admin").stderr
+    assert "from now on every request needs a key" in first
+    assert "What was recorded without one is derek's: make a key with --user derek" in first
+    assert "from now on" not in run("keys", "create", "--user", "derek").stderr
+    other = ("--db", str(db.with_name("other.db")))
+    own = run("keys", "create", "--user", "derek", *other).stderr
+    assert "from now on" in own
+    assert "recorded without" not in own
+
+
 def test_keys_are_listed_newest_first(db: Path) -> None:
     ids = [ask("keys", "create", "--user", user)["id"] for user in ("ana", "ben")]
     assert [key["id"] for key in ask("keys", "list")["keys"]] == ids[::-1]

@@ -1,6 +1,7 @@
 """Keys: whose memory each opens, from when until when."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ from queue import Queue
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from recollect.server import problems
 from recollect.server.identity.entry import Entry
 from recollect.server.identity.gate import Gate
 from recollect.server.limiting import Rate
@@ -215,3 +217,16 @@ def test_others_see_nothing_of_the_servers_affairs(server: Served, role: str) ->
     problem(client.post("/api/v1/keys", json={"role": "admin"}), 403)
     problem(client.delete("/api/v1/keys/any"), 403)
     assert server.client(server.issue("admin").key).get("/metrics").status_code == 200
+
+
+def test_what_is_said_of_keys_can_be_read_and_done(server: Served) -> None:
+    refused = server.client().get("/api/v1/whoami")
+    assert refused.status_code == 401
+    assert "Bearer rk_…".encode() in refused.content
+    assert "`recollect keys create --user NAME`" in refused.json()["detail"]
+
+
+def test_half_a_character_is_told_as_an_escape() -> None:
+    told = problems.problem(422, "a\ud800…")
+    assert "\\ud800…".encode() in bytes(told.body)
+    assert json.loads(bytes(told.body))["detail"] == "a\ud800…"

@@ -120,7 +120,7 @@ def test_a_server_for_others_has_no_local_user(tmp_path: Path) -> None:
 def test_without_keys_only_this_machine_is_served(tmp_path: Path, host: str) -> None:
     with Memory.open(tmp_path / "memory.db", embedder="none") as memory:
         with pytest.raises(SettingsError, match="recollect keys create --admin"):
-            check_bind(load({}, host=host), memory.store)
+            check_bind(load(host=host), memory.store)
         check_bind(load({}, host=host, jwt_issuer="https://id", jwt_keys="https://id/keys"), memory.store)
 
 

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from recollect.server.identity.tokens import TOKEN_LIMIT
+from recollect.server.logs import FIELDS
 from recollect.testing.store_samples import ManualClock
 from tests.interface.guarded import guarded, problem
 from tests.interface.serving import Served
@@ -74,6 +75,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         rate_limit=0,
     ) as server:
         yield server
+
+
+def test_the_log_names_nobody(server: Served, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "recollect.access"):
+        for user in ("ana@example.org", "ana@example.org", "bea@example.org"):
+            client = server.client(token(sub=user, jti=str(len(caplog.records))))
+            assert client.get("/api/v1/whoami").json()["user"] == user
+        client.get("/healthz")  # the line before it is written by then
+    told = [given["key"] for one in caplog.records if (given := getattr(one, FIELDS, None))]
+    assert len(set(told)) == 2
+    assert all(re.fullmatch("token [0-9a-f]{16}", one) for one in told)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Settings from a file, and `recollect config`: every value, where it comes from, and whether it can be."""
 
 import json
+import shlex
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,11 @@ from typer.testing import CliRunner
 from recollect import Memory, SettingsError
 from recollect.cli import app
 from recollect.settings import load, sourced
+
+
+@pytest.fixture(autouse=True)
+def port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_PORT", "0")  # whatever else listens on this machine
 
 
 @pytest.fixture
@@ -23,6 +30,13 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(*arguments: str) -> tuple[int, Any]:
     done = CliRunner().invoke(app, ["config", "--json", *arguments])
     return done.exit_code, json.loads(done.stdout or done.stderr)
+
+
+def failing(*arguments: str) -> dict[str, str]:
+    """What fails the check, and why."""
+    code, told = run("--check", "--embedder", "none", *arguments)
+    assert code == 1
+    return {check["name"]: check["detail"] for check in told["checks"] if check["state"] == "fail"}
 
 
 def test_an_argument_before_the_environment_before_the_file(file: Path) -> None:
@@ -111,6 +125,41 @@ def test_all_is_well() -> None:
         "database": "ok",
         "address": "ok",
     }
+
+
+def test_an_address_that_is_taken_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("RECOLLECT_PORT", str(taken.getsockname()[1]))
+        assert "Nothing can listen at 127.0.0.1" in failing()["address"]
+
+
+def test_nobody_else_comes_in_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_HOST", "0.0.0.0")
+    db = tmp_path / "it's new.db"
+    make = f"`recollect keys create --db {shlex.quote(str(db))} --admin`"
+    assert make in failing("--db", str(db))["keys"]
+    done = CliRunner().invoke(app, ["serve", "--db", str(db), "--embedder", "none"])
+    assert done.exit_code == 1
+    assert make in done.stderr
+    assert not db.exists()
+    assert CliRunner().invoke(app, ["keys", "create", "--db", str(db), "--admin"]).exit_code == 0
+    code, told = run("--check", "--embedder", "none", "--db", str(db))
+    assert (code, told["ok"]) == (0, True)
+    (warned,) = [check for check in told["checks"] if check["state"] == "warn"]
+    assert (warned["name"], "RECOLLECT_UPSTREAM_KEY" in warned["fix"]) == ("upstream", True)
+    monkeypatch.setenv("RECOLLECT_UPSTREAM_KEY", "sk-1")
+    assert {check["state"] for check in run("--check", "--db", str(db))[1]["checks"]} == {"ok"}
+
+
+def test_an_encrypted_file_without_its_key_is_called_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sqlcipher3")
+    db = tmp_path / "memory.db"
+    Memory.open(db, embedder="none", key="secret").close()
+    assert "is encrypted: set RECOLLECT_KEY" in failing("--db", str(db))["database"]
+    monkeypatch.setenv("RECOLLECT_KEY", "another")
+    assert "does not open with this key" in failing("--db", str(db))["database"]
 
 
 def test_a_database_that_is_not_made_yet_is_not_made(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Whether it lives, whether it is ready, what it counts, and where things are."""
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import httpx
 import numpy as np
@@ -13,7 +15,7 @@ from sqlalchemy import create_engine, text
 
 from recollect import EmbedderError, Memory
 from recollect.model.space import Space
-from tests.interface.serving import serve
+from tests.interface.serving import serve, served
 
 
 @pytest.fixture
@@ -123,3 +125,21 @@ def test_a_method_nobody_knows_makes_no_new_series(memory: Memory) -> None:
             assert httpx.request(method, f"{url}/healthz").status_code == 405
         methods = {dict(labels).get("method") for _, labels in samples(url)}
     assert methods == {None, "OTHER"}
+
+
+def test_the_page_of_the_api_loads_from_this_server_alone(memory: Memory) -> None:
+    with served(memory) as server:
+        stranger = server.client()
+        page = stranger.get("/docs")
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert "//" not in page.text
+        assert "//" not in page.headers["content-security-policy"]
+        loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        assert len(loaded) == 4
+        for part in loaded:
+            found = stranger.get(urljoin("/docs", part))
+            assert (found.status_code, found.headers["cache-control"]) == (200, "public, max-age=3600")
+            assert len(found.content) > 100
+        assert stranger.get("/docs/start.js").text.count("//") == 0
+        assert stranger.get("/docs/else.js").status_code == 401
+        assert server.of("ana").get("/docs/else.js").status_code == 404

@@ -13,7 +13,12 @@ import pytest
 from fastapi import APIRouter, Request
 
 from recollect import Memory, Turn
+from recollect.cli.frame import Here, Options
+from recollect.cli.serve import announce
+from recollect.ports.keys import KeyRole
+from recollect.server.identity.issuing import issue
 from recollect.server.serving import serving
+from recollect.settings import load
 from tests.interface.load import lost, writing
 from tests.interface.serving import serve, started
 
@@ -42,6 +47,33 @@ def test_it_says_where_it_is_and_what_next(db: Path, tmp_path: Path) -> None:
         assert httpx.get(f"{process.url}/healthz").status_code == 200
         process.signal()
         assert process.wait() == 0
+
+
+@pytest.mark.parametrize("locked", [False, True])
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_what_it_says_can_be_done_so(
+    db: Path, host: str, locked: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = load(db=str(db), host=host)
+    announce(Here(Options()), settings, "http://127.0.0.1:7070", locked)
+    said = capsys.readouterr().out
+    assert ("every other address of this machine (0.0.0.0)" in said) is (host == "0.0.0.0")
+    assert ('/api/v1/recall -H "Authorization: Bearer $KEY" -H' in said) is locked
+    assert ("api_key=$KEY" in said) is locked
+    announce(Here(Options(quiet=True)), settings, "http://127.0.0.1:7070", locked)
+    assert capsys.readouterr().out == ""
+
+
+def test_an_upstream_without_a_key_is_told_once(db: Path, tmp_path: Path) -> None:
+    with Memory.open(db, embedder="none") as memory:
+        issue(memory.store, memory.clock, KeyRole.ADMIN)
+    for processes in ("1", "2"):
+        log = tmp_path / f"log{processes}"
+        with started(log, "--processes", processes, "--host", "0.0.0.0", db=db) as process:
+            assert httpx.get(f"{process.url}/healthz", timeout=60).status_code == 200
+            process.signal()
+            assert process.wait() == 0
+        assert log.read_text().count("RECOLLECT_UPSTREAM_KEY") == 1
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])

@@ -107,6 +107,12 @@ def test_the_image_is_not_roots_and_says_how_it_is() -> None:
     assert kept[0] == "*"
 
 
+def test_make_installs_for_serving_what_the_image_has() -> None:
+    (served,) = re.findall(r"^SERVED := (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (install,) = [rest for name, rest in instructions() if "pip install" in rest]
+    assert f"'.[{served}]'" in install
+
+
 def test_the_composition_holds_together() -> None:
     found = compose()
     services = found["services"]

@@ -80,3 +80,15 @@ def test_the_key_is_shown_nowhere(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refused:
         Memory.open(path, key=SECRET + "!", embedder="none")
     assert SECRET not in str(refused.value)
+
+
+def test_a_key_to_a_server_encrypts_nothing() -> None:
+    with pytest.raises(SettingsError, match=r"that encrypts the database.*recollect\.Client") as refused:
+        database_key(load({"RECOLLECT_KEY": "rk_u_secret"}))
+    assert "secret" not in str(refused.value)
+
+
+def test_a_servers_address_is_no_database() -> None:
+    for url in ("http://127.0.0.1:7070", "https://memory.example.org/api/v1"):
+        with pytest.raises(SettingsError, match=r"use recollect\.Client\(url, key\)"):
+            Memory.open(url, embedder="none")

@@ -16,7 +16,7 @@ from recollect.cli import database, output
 from recollect.cli.doctor_contents import Check
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, SettingsError
 from recollect.memory import check_settings
 from recollect.ports.store import Store
 from recollect.settings import PREFIX, SECRET, Settings, Sourced
@@ -99,9 +99,8 @@ def _checks(settings: Settings) -> Iterator[Check]:
     except RecollectError as error:
         yield Check("settings", "fail", str(error), "Correct or unset it.")
     yield from filter(None, (_url(name, getattr(settings, name)) for name in URLS))
-    yield from _tokens(settings)
-    yield from _lists(settings)
     yield from _database(settings)
+    yield from _server(settings)
     if settings.processes > 1 and not settings.redis:
         detail = "each of several processes has a working memory of its own"
         yield Check("redis", "warn", detail, f"Set {PREFIX}REDIS, or one process.")
@@ -124,15 +123,17 @@ def _url(name: str, value: str) -> Check | None:
 
 
 def _tokens(settings: Settings) -> Iterator[Check]:
-    if not settings.jwt_issuer and not settings.jwt_keys:
+    from recollect.server.identity.tokens import check_tokens
+
+    try:
+        check_tokens(settings)
+    except RecollectError as error:
+        yield Check("tokens", "fail", str(error), f"Correct {PREFIX}JWT_…, or unset all of it.")
         return
-    if not settings.jwt_issuer or not settings.jwt_keys:
-        missing = "JWT_KEYS" if settings.jwt_issuer else "JWT_ISSUER"
-        yield Check("tokens", "fail", "half of what it takes to check them is set", f"Set {PREFIX}{missing}.")
-    elif not settings.jwt_audience or not settings.jwt_user:
-        yield Check(
-            "tokens", "fail", "they need an audience and a claim for the user", "Unset what is empty."
-        )
+    if not settings.jwt_issuer:
+        return
+    if not settings.jwt_user:
+        yield Check("tokens", "fail", "no claim of theirs names the user", f"Unset {PREFIX}JWT_USER.")
     elif "://" not in settings.jwt_keys and not Path(settings.jwt_keys).expanduser().is_file():
         yield Check("tokens", "fail", f"there is no file {settings.jwt_keys}", f"Set {PREFIX}JWT_KEYS.")
     else:
@@ -140,11 +141,12 @@ def _tokens(settings: Settings) -> Iterator[Check]:
 
 
 def _lists(settings: Settings) -> Iterator[Check]:
-    for origin in filter(None, (one.strip() for one in settings.cors.split(","))):
-        parts = urlsplit(origin)
-        if origin == "*" or parts.scheme not in {"http", "https"} or parts.path or not parts.netloc:
-            fix = "Give origins such as https://app.example.com."
-            yield Check("cors", "fail", f"{origin!r} is no origin of a web page", fix)
+    from recollect.server.headers import origins
+
+    try:
+        origins(settings)
+    except RecollectError as error:
+        yield Check("cors", "fail", str(error), f"Correct or unset {PREFIX}CORS.")
     for proxy in filter(None, (one.strip() for one in settings.proxies.split(","))):
         try:
             ipaddress.ip_network(proxy)
@@ -155,7 +157,7 @@ def _lists(settings: Settings) -> Iterator[Check]:
 
 
 def _database(settings: Settings) -> Iterator[Check]:
-    """Whether it answers, and whether the server may listen where it is to. Nothing is made."""
+    """Whether it answers. Nothing is made."""
     try:
         where, seen = wiring.address(settings), database.look(settings)
         if seen.problem:
@@ -165,10 +167,11 @@ def _database(settings: Settings) -> Iterator[Check]:
             yield Check("database", "fail", f"{where} cannot be made", f"Set {PREFIX}DB or give --db.")
         elif seen.empty:
             yield Check("database", "ok", f"{where} holds nothing yet; it is made when it is first used")
+            yield from _callers(settings, None)
         else:
             with closing(wiring.open_store(settings)) as store:
                 yield Check("database", "ok", f"{where}, schema {seen.schema}")
-                yield _bind(settings, store)
+                yield from _callers(settings, store)
     except RecollectError as error:
         yield Check("database", "fail", str(error), "Do what it says, or set another one.")
 
@@ -178,11 +181,33 @@ def _can_be_made(path: Path) -> bool:
     return above.is_dir() and os.access(above, os.W_OK)
 
 
-def _bind(settings: Settings, store: Store) -> Check:
-    from recollect.server.identity.binding import check_bind
-
+def _callers(settings: Settings, store: Store | None) -> Iterator[Check]:
+    """Whether those who come are told apart, and get through to the upstream."""
     try:
-        check_bind(settings, store)
-    except RecollectError as error:
-        return Check("address", "fail", str(error), f"Make a key, or set {PREFIX}HOST to 127.0.0.1.")
-    return Check("address", "ok", f"{settings.host}:{settings.port}")
+        from recollect.server.identity.binding import check_keys, keyless_upstream
+    except ImportError:
+        return
+    try:
+        check_keys(settings, store)
+    except SettingsError as error:
+        yield Check("keys", "fail", str(error), f"Make a key, or set {PREFIX}HOST to 127.0.0.1.")
+    if told := keyless_upstream(settings, store):
+        yield Check("upstream", "warn", told, f"Set {PREFIX}UPSTREAM_KEY, unless it needs none.")
+
+
+def _server(settings: Settings) -> Iterator[Check]:
+    """What only a server needs; its address is tried, and let go at once."""
+    try:
+        from recollect.server.running import listening
+    except ImportError as error:
+        fix = "Run `pip install 'recollect[server]'` to serve."
+        yield Check("server", "warn", f"its extra is not installed ({error})", fix)
+        return
+    yield from _tokens(settings)
+    yield from _lists(settings)
+    try:
+        listening(settings).close()
+    except SettingsError as error:
+        yield Check("address", "fail", str(error), f"Set another {PREFIX}HOST or {PREFIX}PORT.")
+    else:
+        yield Check("address", "ok", f"{settings.host}:{settings.port}")

@@ -60,9 +60,11 @@ def look(settings: Settings) -> Look:
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             return Look(schema=row[0] if row else None)
     except driver.module.OperationalError as error:
-        return Look() if "no such table" in str(error) else Look(problem=str(error))
+        if "no such table" in str(error):
+            return Look()
+        return Look(problem=wiring.database_problem(settings, error))
     except driver.module.Error as error:
-        return Look(problem=str(error))
+        return Look(problem=wiring.database_problem(settings, error))
 
 
 @command(app, "recollect db path", 'sqlite3 "$(recollect db path)" .schema')

@@ -1,5 +1,6 @@
 """recollect keys create, list, revoke."""
 
+import shlex
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import datetime
@@ -53,13 +54,27 @@ def create(
     clock, role, owner = SystemClock(), _role(here, service, admin), here.options.user
     until = expiry(expires, clock.now()) if expires else None
     with _store(here) as store:
+        first = not store.keys(1)
         made = issue(store, clock, role, owner=owner, name=name, expires_at=until)
 
     def tell() -> None:
         output.line(made.key)
         here.note(f"Only its digest is kept: note it down. Key {made.kept.id} opens {_opens(made.kept)}.")
+        if first:
+            here.note(_first(here.settings.user, made.kept))
 
     here.answer({**_shown(made.kept), "key": made.key}, tell)
+
+
+def _first(local: str, key: ApiKey) -> str:
+    """What changes with the first key of a database."""
+    told = "It is the first: from now on every request needs a key."
+    if key.owner == local:
+        return told
+    return (
+        f"{told} What was recorded without one is {local}'s: make a key with --user {shlex.quote(local)} "
+        "to go on with it."
+    )
 
 
 def _role(here: Here, service: bool, admin: bool) -> KeyRole:
@@ -82,7 +97,7 @@ def list_(here: Here) -> None:
         heads = ("id", "for", "name", "made", "used", "expires", "state")
         output.table(heads, [_row(key, now) for key in found])
         if not found:
-            here.note("There are no keys. `recollect keys create` makes one.")
+            here.note("There are no keys. `recollect keys create --user NAME` makes one.")
 
     here.answer({"keys": [_shown(key) for key in found]}, tell)
 

@@ -6,11 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from recollect import wiring
-from recollect.cli import output
+from recollect.cli import database, output
 from recollect.cli.frame import Here, command
 from recollect.errors import SettingsError
+from recollect.settings import Settings
 
 app = typer.Typer()
+
+EVERYWHERE = ("0.0.0.0", "::")
+"""Where to listen for whoever comes by any way; nobody can call that."""
 
 
 @command(
@@ -45,18 +49,27 @@ def serve(
     settings = here.settings_with(**options)
     given: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder, **options}
 
-    def ready(url: str) -> None:
-        where = wiring.address(settings)
-        data = {"address": url, "db": where, "gateway": f"{url}/v1", "docs": f"{url}/docs"}
-        here.answer(data, lambda: _tell(url, where))
-        sys.stdout.flush()
-
-    running.run({name: value for name, value in given.items() if value is not None}, ready)
+    running.run(
+        {name: value for name, value in given.items() if value is not None},
+        lambda url, locked: announce(here, settings, url, locked),
+        new=database.look(settings).empty,
+    )
 
 
-def _tell(url: str, where: str) -> None:
-    output.line(f"Recollect serves {where} at {url}")
+def announce(here: Here, settings: Settings, url: str, locked: bool) -> None:
+    """Say where the server is, and how to ask it; a program that wants to know asks for JSON."""
+    where = wiring.address(settings)
+    data = {"address": url, "db": where, "gateway": f"{url}/v1", "docs": f"{url}/docs"}
+    if here.options.json or not here.options.quiet:
+        here.answer(data, lambda: _tell(url, settings.host, where, locked))
+    sys.stdout.flush()
+
+
+def _tell(url: str, host: str, where: str, locked: bool) -> None:
+    everywhere = f" and every other address of this machine ({host})" if host in EVERYWHERE else ""
+    output.line(f"Recollect serves {where} at {url}{everywhere}")
+    key = ' -H "Authorization: Bearer $KEY"' if locked else ""
     body = """'{"query": "What do you know about me?"}'"""
-    output.line(f"  ask       curl -s {url}/api/v1/recall -H 'content-type: application/json' -d {body}")
-    output.line(f"  gateway   base_url={url}/v1 in any OpenAI client")
+    output.line(f"  ask       curl -s {url}/api/v1/recall{key} -H 'content-type: application/json' -d {body}")
+    output.line(f"  gateway   base_url={url}/v1{' and api_key=$KEY' if locked else ''} in any OpenAI client")
     output.line(f"  docs      {url}/docs")

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from recollect import Memory, __version__
-from recollect.server import document, http, middleware, operations, problems
+from recollect.server import document, http, middleware, operations, page, problems
 from recollect.server.access import Access, Routed
 from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
@@ -55,12 +55,14 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
         title="Recollect",
         version=__version__,
         lifespan=life,
+        docs_url=None,  # it would load scripts from elsewhere; ours is in page.py
         redoc_url=None,
         redirect_slashes=False,  # the address would be made of what the client says, and without TLS
         telemetry=QUIET,
     )
     app.add_middleware(Routed)  # what is added first is innermost
     problems.install(app)
+    app.include_router(page.router)
     app.include_router(operations.router)
     http.install(app)
     app.include_router(gateway.router())  # the last one: it takes what is left of /v1

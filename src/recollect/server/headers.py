@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.errors import SettingsError
+from recollect.server.page import PAGE, POLICY
 from recollect.settings import Settings
 
 _ALWAYS = (
@@ -16,13 +17,7 @@ _ALWAYS = (
 )
 _UNLESS_SET = ((b"cache-control", b"no-store"),)
 _NOTHING = b"default-src 'none'; frame-ancestors 'none'"
-_DOCS = (
-    b"default-src 'none'; frame-ancestors 'none'; connect-src 'self'; img-src 'self' data: "
-    b"https://fastapi.tiangolo.com; script-src https://cdn.jsdelivr.net 'unsafe-inline'; "
-    b"style-src https://cdn.jsdelivr.net 'unsafe-inline'"
-)
-"""The page of the API loads what draws it from where FastAPI says, and talks to nobody but this server."""
-_PAGES = {"/docs": _DOCS}
+_PAGES = {PAGE: POLICY}
 
 
 class Headers:

@@ -61,9 +61,7 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     """The answer that tells what went wrong."""
     title = HTTPStatus(status).phrase
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    return Response(
-        json.dumps(body), status, media_type="application/problem+json", headers=dict(headers or {})
-    )
+    return Response(_json(body), status, media_type="application/problem+json", headers=dict(headers or {}))
 
 
 def openai_error(
@@ -82,7 +80,12 @@ def openai_error(
         "param": param,
         "code": code or CODES.get(status) or HTTPStatus(status).phrase.lower().replace(" ", "_"),
     }
-    return Response(json.dumps({"error": error}), status, dict(headers or {}), "application/json")
+    return Response(_json({"error": error}), status, dict(headers or {}), "application/json")
+
+
+def _json(value: Any) -> bytes:
+    """As people read it in a terminal; half a character, which UTF-8 has not, is an escape of JSON's."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def is_gateway(path: str) -> bool:

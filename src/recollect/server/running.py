@@ -19,7 +19,7 @@ import uvicorn
 from recollect import Memory, SettingsError
 from recollect.server import logs
 from recollect.server.app import create_app
-from recollect.server.identity.binding import check_bind
+from recollect.server.identity.binding import check_bind, is_locked, keyless_upstream
 from recollect.settings import Settings, load
 
 log = logging.getLogger("recollect.server")
@@ -105,19 +105,24 @@ def _protocol() -> Any:
     return Protocol
 
 
-def run(given: dict[str, Any], ready: Callable[[str], None]) -> None:
-    """Serve the memory that these settings open until a signal ends it; `ready` is told the address."""
+def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool = False) -> None:
+    """Serve the memory that these settings open until a signal ends it; `ready` is told the address, and
+    whether it asks for keys. A `new` one that is refused leaves no empty database behind."""
     settings = load(**given)
     logs.install(settings)
     with listening(settings) as bound:
+        if new:
+            check_bind(settings, None)
         if settings.processes == 1:
-            _run(given, bound, lambda: ready(address(bound)))
+            _run(given, bound, lambda locked: ready(address(bound), locked))
             return
         with Memory.open(**given) as memory:  # what cannot be is told once, and the schema made once
             check_bind(settings, memory.store)
+            locked = is_locked(settings, memory.store)
+            _warn(memory)
         if not settings.redis:
             log.warning("Each process has a working memory of its own: set RECOLLECT_REDIS for one of all.")
-        ready(address(bound))
+        ready(address(bound), locked)
         _supervise(lambda number: _child(number, given, bound), settings.processes)
 
 
@@ -128,14 +133,21 @@ def _few_arenas() -> None:
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
-def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[], None]) -> None:
+def _warn(memory: Memory) -> None:
+    if told := keyless_upstream(memory.settings, memory.store):
+        log.warning("%s", told)
+
+
+def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[bool], None]) -> None:
     _few_arenas()
     with Memory.open(background=load(**given).server_tends, **given) as memory:
         check_bind(memory.settings, memory.store)
         serving = server(memory)
         if (parent := parent_process()) is not None:
             _ending_with(parent.sentinel, serving)
-        ready()
+        else:
+            _warn(memory)
+        ready(is_locked(memory.settings, memory.store))
         serving.run([bound])
         if serving.force_exit:
             os._exit(1)
@@ -152,7 +164,7 @@ def _served(given: dict[str, Any], bound: socket.socket) -> None:
     """What a process does that shares the address with others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logs.install(load(**given))
-    _run(given, bound, lambda: None)
+    _run(given, bound, lambda locked: None)
 
 
 def _ending_with(sentinel: int, serving: Server) -> None:

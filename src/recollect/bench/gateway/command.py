@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -21,15 +20,19 @@ EXAMPLES = (
     "recollect bench gateway --memories 500 --questions 10 --embedder hashing",
 )
 
-Db = Annotated[str | None, typer.Option(help="A folder for the files, which are kept; or postgresql://…")]
-Memories = Annotated[int | None, typer.Option(min=1, help="How many the user has who asks.")]
-Questions = Annotated[int | None, typer.Option(min=1, help="How many are asked.")]
+Db = Annotated[
+    str | None,
+    typer.Option(help="A folder for the files, which are kept, or postgresql://… Default: one for now."),
+]
+Memories = Annotated[int, typer.Option(min=1, help="How many the user has who asks.")]
+Questions = Annotated[int, typer.Option(min=1, help="How many are asked.")]
 Embedder = Annotated[str | None, typer.Option(help="What embeds the questions; else the configured one.")]
+USUAL = Plan()
 
 
 def gateway(
-    memories: Memories = None,
-    questions: Questions = None,
+    memories: Memories = USUAL.memories,
+    questions: Questions = USUAL.questions,
     embedder: Embedder = None,
     db: Db = None,
     as_json: AsJson = False,
@@ -37,8 +40,7 @@ def gateway(
     """Measure what the gateway adds until the first word of an answer, with memory and without, beside a
     recall in process and a bare proxy, and whether it holds chunks back. The upstream is scripted, on this
     machine; no database of yours is touched."""
-    plan = Plan(embedder=embedder)
-    plan = replace(plan, memories=memories or plan.memories, questions=questions or plan.questions)
+    plan = Plan(memories=memories, questions=questions, embedder=embedder)
     with opened(db) as place, progress() as stage:
         result = run(place, plan, stage)
     if as_json:

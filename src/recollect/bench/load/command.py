@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -21,14 +20,15 @@ EXAMPLES = (
     "recollect bench load --clients 32 --json",
     "recollect bench load --soak 600 --json > soak.json",
 )
+USUAL = Plan()
 
 
 def load(
-    memories: Memories = None,
-    questions: Questions = None,
-    clients: Annotated[int | None, typer.Option(min=1, help="How many ask at once.")] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="How often all of it is measured.")] = None,
-    soak: Annotated[float, typer.Option(min=0, help="Then mixed traffic for so many seconds.")] = 0.0,
+    memories: Memories = USUAL.memories,
+    questions: Questions = USUAL.questions,
+    clients: Annotated[int, typer.Option(min=1, help="How many ask at once.")] = USUAL.clients,
+    rounds: Annotated[int, typer.Option(min=1, help="How often all of it is measured.")] = USUAL.rounds,
+    soak: Annotated[float, typer.Option(min=0, help="Then mixed traffic for so many seconds.")] = USUAL.soak,
     embedder: Embedder = None,
     db: Db = None,
     as_json: AsJson = False,
@@ -36,13 +36,13 @@ def load(
     """Measure how many questions a second one server process answers, beside its embedder alone and recall in
     process, and with --soak whether its memory stays as it is under mixed traffic. No database of yours is
     touched."""
-    plan = Plan(embedder=embedder, soak=soak)
-    plan = replace(
-        plan,
-        memories=memories or plan.memories,
-        questions=questions or plan.questions,
-        clients=clients or plan.clients,
-        rounds=rounds or plan.rounds,
+    plan = Plan(
+        memories=memories,
+        questions=questions,
+        clients=clients,
+        rounds=rounds,
+        soak=soak,
+        embedder=embedder,
     )
     with opened(db) as place, progress() as stage:
         result = run(place, plan, stage)

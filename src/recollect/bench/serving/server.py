@@ -5,4 +5,4 @@ from recollect.bench.serving.child import ready, told
 if __name__ == "__main__":
     from recollect.server.running import run
 
-    run(told(), ready)
+    run(told(), lambda url, locked: ready(url))

@@ -11,12 +11,13 @@ from recollect.server.identity.caller import Caller
 from recollect.server.identity.gate import Gate
 from recollect.server.identity.said import peer
 from recollect.server.limiting import Rate, check_rate
+from recollect.server.page import PAGE, PARTS
 from recollect.server.problems import Refused, is_gateway
 from recollect.server.refusing import refuse
 
 PROBES = frozenset(("/healthz", "/readyz"))
 """What those who look after the machine ask all the time."""
-OPEN = frozenset(("/", "/docs", "/openapi.json"))
+OPEN = PARTS | {"/", PAGE, "/openapi.json"}
 """What tells nothing of anybody."""
 WHOAMI = "/api/v1/whoami"
 

@@ -32,6 +32,8 @@ _ONE_USER = (
 )
 NOTED = timedelta(minutes=1)
 """How exactly it is known when a key was last used."""
+TOKEN_NAMED = 16
+"""How many digits of the digest of its user name a token in the log, and where limits are counted."""
 REMEMBERED = 10_000
 """How many keys and tokens are remembered at once."""
 
@@ -88,7 +90,8 @@ class Gate:
         if token is None:
             raise Refused(
                 401,
-                "This needs a key: send `Authorization: Bearer rk_…`. `recollect keys create` makes one.",
+                "This needs a key: send `Authorization: Bearer rk_…`. `recollect keys create --user NAME` "
+                "makes one on the server.",
                 {"WWW-Authenticate": "Bearer"},
             )
         if self._tokens is not None and not token.startswith(PREFIX):
@@ -128,7 +131,8 @@ class Gate:
             return
         raise Refused(
             403,
-            f"Without keys only this machine is served, and this {why}. `recollect keys create` makes keys.",
+            f"Without keys only this machine is served, and this {why}. "
+            "`recollect keys create --user NAME` makes one.",
         )
 
     def _is_ours(self, origin: str) -> bool:
@@ -140,7 +144,8 @@ class Gate:
         if known is None or now >= known.until:
             known = await tokens.signed(token)
             self._signed.put(name, now, known)
-        return Caller("user", known.user, f"token of {known.user}")
+        # No name: it goes into the log. Of one user, whatever the token, it is the same.
+        return Caller("user", known.user, f"token {digest(known.user)[:TOKEN_NAMED]}")
 
     async def _holder(self, token: str) -> Caller:
         key = await self._looked_up(token) if is_key(token) else None

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from recollect.errors import Invalid
+from recollect.keys import API_KEY
 from recollect.limits import check_given, check_time
 from recollect.model.scope import NAME_LIMIT, check_name
 from recollect.ports.clock import Clock
 from recollect.ports.keys import ApiKey, KeyRole, KeyStore
 from recollect.record.ids import id_maker
 
-PREFIX = "rk_"
+PREFIX = API_KEY
 """Every key begins so: it can be told from others' keys, and found where it should not be."""
 _LETTERS = {KeyRole.USER: "u", KeyRole.SERVICE: "s", KeyRole.ADMIN: "a"}
 _SECRET_BYTES = 32
