@@ -159,6 +159,16 @@ def test_another_method_is_told(me: httpx.Client) -> None:
     assert "send JSON" in deep.json()["detail"]
 
 
+@pytest.mark.parametrize("kind", [None, "application/x-www-form-urlencoded", "text/plain"])
+def test_a_body_that_is_not_said_to_be_json_is_told(me: httpx.Client, kind: str | None) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+    refused = me.post(f"{V1}/recall", content=b'{"query": "tea"}', headers=headers)
+    assert refused.status_code == 422
+    assert "send content-type: application/json" in refused.json()["detail"]
+    missing = me.post(f"{V1}/recall", headers={"content-type": "application/json"})
+    assert "content-type" not in missing.json()["detail"]
+
+
 def test_nobody_says_who_they_are_in_the_query(me: httpx.Client) -> None:
     for name in ("user", "user_id", "x-recollect-user"):
         refused = me.get(f"{V1}/facts", params={name: "somebody else"})
