@@ -1,6 +1,7 @@
 """Values as JSON between a server and its clients: dataclasses there and back, by their type hints.
 
-A record carries its `kind`. What is not set is left out, as the reader knows its default.
+A record carries its `kind`. Every field is there, empty or not, so that readers of the JSON may rely on it;
+only what is None by default is left out.
 """
 
 import types
@@ -22,11 +23,14 @@ def to_wire(value: Any) -> Any:
     kind = value.__class__
     if kind in _PLAIN:  # most are, and every answer goes through here
         return value
-    if (parts := _parts(kind)) is not None:
+    if kind is tuple or kind is list or kind is dict:
+        if not value:  # as many fields are
+            return {} if kind is dict else []
+    elif (parts := _parts(kind)) is not None:
         wired: dict[str, Any] = {"kind": value.kind} if isinstance(value, Record) else {}
         for name, _, default in parts:
             one = getattr(value, name)
-            if one or one != default:
+            if one is not None or default is not None:
                 wired[name] = one if one.__class__ in _PLAIN else to_wire(one)
         return wired
     if isinstance(value, (datetime, date)):
@@ -41,7 +45,7 @@ def to_wire(value: Any) -> Any:
 
 
 class _Part(NamedTuple):
-    """A field of a dataclass or of a named tuple; what is empty and its default is left out."""
+    """A field of a dataclass or of a named tuple, and what it is where it was left out."""
 
     name: str
     type: Any

@@ -16,17 +16,17 @@ import pytest
 from recollect import Memory
 from recollect.server.identity import tokens
 from recollect.testing.store_samples import ManualClock
-from tests.interface.guarded import Guarded, guarded, remembered
-from tests.interface.serving import serve
+from tests.interface.guarded import guarded, remembered
+from tests.interface.serving import Served, serve
 from tests.interface.test_identity_tokens import AUDIENCE, ISSUER, PUBLIC, token
 
 STUCK = 40
 """More than a machine of any size has threads that everybody shares."""
 
 
-def stuck_import(server: Guarded | str, key: str = "") -> socket.socket:
+def stuck_import(server: Served | str, key: str = "") -> socket.socket:
     """An import of which the beginning has come, and no more does."""
-    port = server.port if isinstance(server, Guarded) else int(server.rpartition(":")[2])
+    port = server.port if isinstance(server, Served) else int(server.rpartition(":")[2])
     connection = socket.create_connection(("127.0.0.1", port), 10)
     bearer = f"Authorization: Bearer {key}\r\n" if key else ""
     head = f"POST /api/v1/import HTTP/1.1\r\nHost: 127.0.0.1\r\n{bearer}Transfer-Encoding: chunked\r\n\r\n"

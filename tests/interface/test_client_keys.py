@@ -38,6 +38,20 @@ def test_a_users_key_opens_that_users_memory_named_or_not(memory: Memory) -> Non
             client.jobs()
 
 
+def test_what_keys_do_not_open_is_told_in_python(memory: Memory) -> None:
+    with opened(memory, KeyRole.SERVICE) as client:
+        assert client.whoami() == ("service", None)
+        with pytest.raises(Invalid, match=r"open the scope with user=…, as in client\.scope\(user=…\)\.$"):
+            client.scope().recall("tea")
+        with pytest.raises(Invalid, match=r"client\.scope\(user=…\)"):
+            _ = client.scope().scope
+    with (
+        opened(memory, KeyRole.USER, "ana") as client,
+        pytest.raises(NotFound, match="user=… is for service keys"),
+    ):
+        client.scope("ben").counts()
+
+
 def test_a_services_key_opens_the_memory_of_whom_it_names(memory: Memory) -> None:
     with opened(memory, KeyRole.SERVICE) as client:
         ann, ben = client.scope("ann"), client.scope("ben")

@@ -119,6 +119,26 @@ def test_metrics_of_the_memory_and_of_requests(memory: Memory) -> None:
     assert not any("secret" in value for _, labels in found for _, value in labels)
 
 
+def test_every_route_has_its_name(memory: Memory) -> None:
+    named = {
+        "/docs": "/docs",
+        "/openapi.json": "/openapi.json",
+        "/api/v1/conversations/a%2Fb/working": "/api/v1/conversations/{id}/working",
+        "/v1/responses/secret": "/v1/responses/{id}",
+        "/v1/files/secret": "/v1/{path}",
+    }
+    with serve(memory) as url:
+        for path in named:
+            httpx.get(url + path)
+        httpx.post(f"{url}/v1/chat/completions", content=b"{")
+        routes = {dict(labels).get("route") for _, labels in samples(url)}
+        assert routes - {None} == {*named.values(), "/v1/chat/completions"}
+        assert httpx.get(f"{url}/api/v1/secret", headers={"Host": "evil.example"}).status_code == 403
+        told = httpx.get(f"{url}/metrics").text
+    assert 'route="(refused)",status="4xx"} 1' in told
+    assert "secret" not in told
+
+
 def test_a_method_nobody_knows_makes_no_new_series(memory: Memory) -> None:
     with serve(memory) as url:
         for method in ("LINK", "MKCOL", "PURGE"):

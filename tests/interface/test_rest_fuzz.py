@@ -12,6 +12,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
 from recollect import Memory
+from recollect.server.gateway.described import PATHS
 from recollect.testing.openai_server import OpenAIServer
 from tests.interface.serving import Served, served
 
@@ -51,6 +52,8 @@ def test_no_request_is_the_servers_fault(server: Served, mode: GenerationMode) -
     failed: list[str] = []
     with requests.Session() as session:
         for operation in operations:
+            if operation.path in PATHS:  # whether it is the upstream's fault is not told
+                continue
             admins = operation.path.startswith(OPERATING)
             issued = server.issue("admin") if admins else server.issue(owner="derek")
             session.headers["Authorization"] = f"Bearer {issued.key}"
@@ -69,6 +72,7 @@ def _failures(operation: Any, url: str, mode: GenerationMode, session: requests.
         database=None,
     )
     def attack(case: Any) -> None:
+        case.headers.pop("X-Recollect-User", None)  # nobody else's: that is refused before anything is read
         response = case.call(base_url=url, session=session)
         if response.status_code >= 500:
             failed.append(f"{operation.label}: {response.status_code} {case.as_curl_command()[:1000]}")

@@ -10,6 +10,8 @@ from recollect.server import http
 from tests.interface.serving import Served
 
 V1 = "/api/v1"
+PROBES = ("/", "/healthz", "/readyz", "/metrics")
+"""What machines ask, which has no shape of ours."""
 PROBLEM = "application/problem+json"
 DEEP = "[" * 500 + "]" * 500
 
@@ -157,11 +159,20 @@ def test_another_method_is_told(me: httpx.Client) -> None:
     assert "send JSON" in deep.json()["detail"]
 
 
+@pytest.mark.parametrize("kind", [None, "application/x-www-form-urlencoded", "text/plain"])
+def test_a_body_that_is_not_said_to_be_json_is_told(me: httpx.Client, kind: str | None) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+    refused = me.post(f"{V1}/recall", content=b'{"query": "tea"}', headers=headers)
+    assert refused.status_code == 422
+    assert "send content-type: application/json" in refused.json()["detail"]
+    missing = me.post(f"{V1}/recall", headers={"content-type": "application/json"})
+    assert "content-type" not in missing.json()["detail"]
+
+
 def test_nobody_says_who_they_are_in_the_query(me: httpx.Client) -> None:
-    me.post(f"{V1}/facts", json={"content": "Mine"})
     for name in ("user", "user_id", "x-recollect-user"):
-        found = me.get(f"{V1}/facts", params={name: "somebody else"}).json()
-        assert [fact["content"] for fact in found["facts"]] == ["Mine"]
+        refused = me.get(f"{V1}/facts", params={name: "somebody else"})
+        assert (refused.status_code, repr(name) in refused.json()["detail"]) == (422, True)
 
 
 def test_the_document_is_whole(me: httpx.Client) -> None:
@@ -169,14 +180,24 @@ def test_the_document_is_whole(me: httpx.Client) -> None:
     operations = [one for path in document["paths"].values() for one in path.values()]
     ids = [one["operationId"] for one in operations]
     assert len(set(ids)) == len(ids)
+    probes = {one["operationId"] for path in PROBES for one in document["paths"][path].values()}
     ours = {tag for router in http.routers() for tag in router.tags}
-    for one in (one for one in operations if ours & {*one.get("tags", ())}):
+    for one in (one for one in operations if ours & {*one["tags"]} and one["operationId"] not in probes):
         assert one["summary"]
         assert "4XX" in one["responses"], one["operationId"]
         assert "422" not in one["responses"], "one shape of errors"
     assert document["security"] == [{"bearer": []}, {"key": []}]
     assert {*document["components"]["securitySchemes"]} == {"bearer", "key"}
     assert document["paths"]["/healthz"]["get"]["security"] == []
+    assert "/v1/chat/completions" in document["paths"]
+    assert document["info"]["description"]
+    tags = {tag for one in operations for tag in one["tags"]}
+    assert "operations" in tags
+    assert "operating" not in tags
+    user = {"$ref": "#/components/parameters/user"}
+    assert user in document["paths"]["/api/v1/recall"]["post"]["parameters"]
+    assert user in document["paths"]["/v1/chat/completions"]["post"]["parameters"]
+    assert me.get("/openapi.json").json() == document
     schemas = document["components"]["schemas"]
     assert not [name for name in schemas if "__" in name], "two of one name"
     bodies = {
@@ -186,3 +207,5 @@ def test_the_document_is_whole(me: httpx.Client) -> None:
     }
     without = [name for name in bodies & schemas.keys() if "example" not in json.dumps(schemas[name])]
     assert without == []
+    asked = schemas["Question"]["properties"]
+    assert [name for name, field in asked.items() if "description" not in field] == []

@@ -112,7 +112,7 @@ def test_lists_are_narrowed_by_fields(me: httpx.Client) -> None:
         ({"recorded_at": second["recorded_at"]}, {"Two"}),
         ({"channel": "elsewhere"}, set()),
     ):
-        found = me.get(f"{V1}/facts", params={"where": json.dumps(where)})
+        found = me.get(f"{V1}/facts", params={"where": json.dumps(where), "history": True})
         assert {fact["content"] for fact in found.json()["facts"]} == expected
     for where in ("[]", "{", '{"limit": 1}', '{"metadata": {}}', '{"recorded_at": "x"}', '{"id": {}}'):
         refused = me.get(f"{V1}/facts", params={"where": where})
@@ -125,7 +125,7 @@ def test_correcting_pinning_and_promoting(me: httpx.Client) -> None:
     assert (new["content"], new["supersedes"]) == ("Lives in Lisbon", old["id"])
     assert me.get(f"{V1}/records/{old['id']}").json()["superseded_by"] == new["id"]
     assert me.patch(f"{V1}/records/{new['id']}", json={"pinned": True}).json()["pinned"] is True
-    assert "pinned" not in me.patch(f"{V1}/records/{new['id']}", json={"pinned": False}).json()
+    assert me.patch(f"{V1}/records/{new['id']}", json={"pinned": False}).json()["pinned"] is False
     local = me.post(f"{V1}/facts", params={"channel": "work"}, json={"content": "Uses Rust"}).json()
     both = me.patch(f"{V1}/records/{local['id']}", json={"promoted": True, "pinned": True}).json()
     assert (both["channel"], both["promoted_from"], both["pinned"]) == ("_global", "work", True)
@@ -163,7 +163,7 @@ def test_anothers_id_is_nobodys(me: httpx.Client, somebody: Callable[..., httpx.
         assert theirs.text.replace(fact["id"], "") == missing.text.replace("0" * 36, "")
     assert other.get(f"{V1}/goals/{goal['id']}").status_code == 404
     assert other.get(f"{V1}/conversations/c/turns").json() == {"turns": []}
-    assert other.post(f"{V1}/recall", json={"query": "Where do I live in Porto"}).json().get("hits") is None
+    assert other.post(f"{V1}/recall", json={"query": "Where do I live in Porto"}).json()["hits"] == []
     assert other.get(f"{V1}/stats").json()["counts"] == {}
     assert me.get(f"{V1}/records/{fact['id']}").status_code == 200
 
@@ -184,3 +184,55 @@ def test_an_admin_reads_nobodys_memory(served: Served, me: httpx.Client) -> None
 def test_a_fact_comes_back_as_it_is_in_process(me: httpx.Client, served: Served) -> None:
     fact = from_wire(Fact, saved(me, "Lives in Porto", about=["Derek"], metadata={"a": 1}))
     assert served.memory.scope(me.headers["x-recollect-user"]).get(fact.id) == fact
+
+
+def contents(me: httpx.Client, plural: str, **query: Any) -> list[str]:
+    answer = me.get(f"{V1}/{plural}", params=query)
+    assert answer.status_code == 200, answer.text
+    return [one["content"] for one in answer.json()[plural]]
+
+
+def test_lists_are_narrowed_by_where_memory_is_seen_from(me: httpx.Client) -> None:
+    saved(me, "For all")
+    for channel in ("work", "home"):
+        query = {"channel": channel, "agent": f"{channel}er"}
+        me.post(f"{V1}/facts", params=query, json={"content": f"At {channel}"})
+        messages = [{"role": "user", "content": f"Said at {channel}"}]
+        me.post(f"{V1}/turns", params=query, json={"conversation": channel, "messages": messages})
+    assert contents(me, "facts") == ["At home", "At work", "For all"]
+    assert contents(me, "facts", channel="work") == ["At work", "For all"]
+    assert contents(me, "facts", channel="_global") == ["For all"]
+    assert contents(me, "facts", agent="homeer") == ["At home"]
+    assert contents(me, "facts", channel="work", where='{"channel": "home"}') == ["At home"]
+    assert contents(me, "turns", conversation="home") == ["Said at home"]
+    assert contents(me, "turns", conversation="nope") == []
+    assert "Said at home" not in contents(me, "records", kind="turn", channel="work")
+    assert contents(me, "records", channel="work", everywhere=True) == ["At home", "At work", "For all"]
+    named = me.get(f"{V1}/conversations", params={"channel": "home"}).json()["conversations"]
+    assert [one["id"] for one in named] == ["_notes", "home"]
+    refused = me.get(f"{V1}/facts", params={"conversation": "home"})
+    assert (refused.status_code, "has no conversation" in refused.json()["detail"]) == (422, True)
+    me.patch(f"{V1}/retention", params={"channel": "work"}, json={"isolated": True})
+    assert contents(me, "facts", channel="work") == ["At work"]
+
+
+def test_corrected_memories_are_listed_to_those_who_ask(me: httpx.Client) -> None:
+    old = saved(me, "Lives in Porto")
+    me.put(f"{V1}/records/{old['id']}", json={"content": "Lives in Lisbon"})
+    assert contents(me, "facts") == ["Lives in Lisbon"]
+    assert contents(me, "facts", history=True) == ["Lives in Lisbon", "Lives in Porto"]
+    assert contents(me, "facts", where='{"superseded_by": null}') == ["Lives in Lisbon"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "facts"), ("POST", "recall"), ("GET", "stats"), ("DELETE", "everything"), ("GET", "whoami")],
+)
+def test_what_a_query_has_no_use_for_is_named(me: httpx.Client, method: str, path: str) -> None:
+    query = {"chanel": "work", "x" * 1000: "1", "confirm": "nobody"}
+    answer = me.request(method, f"{V1}/{path}", params=query, json={"query": "tea"})
+    assert answer.status_code == 422
+    assert "'chanel'" in answer.json()["detail"]
+    assert "conversation" in answer.json()["detail"]
+    assert len(answer.text) < 1000
+    assert me.get(f"{V1}/whoami", params={"channel": "work"}).status_code == 200

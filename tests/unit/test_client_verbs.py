@@ -81,6 +81,12 @@ def test_an_address_that_cannot_be_one(url: str) -> None:
         Client(url)
 
 
+@pytest.mark.parametrize("ending", ["/api/v1", "/v1/"])
+def test_an_address_of_requests_is_none_of_the_server(ending: str) -> None:
+    with pytest.raises(SettingsError, match=f"leave out {ending.rstrip('/')},"):
+        Client(f"http://derek:password@127.0.0.1:7070{ending}")
+
+
 def test_a_key_is_not_shown() -> None:
     client = Client("http://derek:password@127.0.0.1:7070/", "rk_secret")
     assert repr(client) == "Client('http://127.0.0.1:7070')"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import httpx
 
 PREFIX = "/api/v1"
+ENDINGS = (PREFIX, "/v1")
+"""What an address is given with that was copied from a request, or from an agent that uses the gateway."""
 PASSING_STATUS = frozenset({429, 503})
 """Of a server that is busy or starting. Proxies in front of it have more words for that:"""
 PROXY_STATUS = frozenset({502, 504})
@@ -59,6 +61,8 @@ class Connection:
     def __init__(self, url: str, key: str | None, patience: Patience) -> None:
         self._base = checked("server", url, key)
         self.where = shown(self._base)
+        if ending := next((one for one in ENDINGS if self._base.endswith(one)), None):
+            raise SettingsError(f"{self.where}: leave out {ending}, the client adds what it needs.")
         self._key = key
         self._patience = patience
         self._closed = False

@@ -25,6 +25,12 @@ BY_STATUS: dict[int, type[RecollectError]] = {
 }
 """Where the server does not say which error it is."""
 
+IN_PYTHON = {
+    "send the header X-Recollect-User": "open the scope with user=…, as in client.scope(user=…)",
+    "X-Recollect-User is for service keys": "user=… is for service keys",
+}
+"""What servers tell those who write requests, and what it is to those who call verbs."""
+
 
 def error_of(where: str, route: str, status: int, told: Any, location: str | None = None) -> RecollectError:
     """The error that a refusal stands for."""
@@ -36,6 +42,8 @@ def error_of(where: str, route: str, status: int, told: Any, location: str | Non
     detail = problem.get("detail")
     if not isinstance(detail, str):
         return _strange(where, status)
+    for told_there, told_here in IN_PYTHON.items():
+        detail = detail.replace(told_there, told_here)
     kind = getattr(errors, str(problem.get("error")), None)
     if isinstance(kind, type) and issubclass(kind, RecollectError):
         return kind(detail)

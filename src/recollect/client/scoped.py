@@ -47,6 +47,9 @@ LONGEST_PAGE = 1000
 SOMEBODY = "somebody"
 """Stands for a user that the server knows by the key."""
 
+EVERYWHERE = {"everywhere": True}
+"""Of lists that the scope does not narrow: what they tell, and nobody's audit, is the same from anywhere."""
+
 
 class RemoteScopedMemory:
     """One user's memory behind a server, seen from a channel, an agent and a conversation: verb for verb what
@@ -226,7 +229,7 @@ class RemoteScopedMemory:
     @like(ScopedMemory.list)
     def list(self, given: Given) -> builtins.list[Record]:
         where = as_json(given.pop("where", {})).decode()
-        return self._paged("records", Record, {"kind": "fact", **given, "where": where})
+        return self._paged("records", Record, {"kind": "fact", **given, "where": where, **EVERYWHERE})
 
     @like(ScopedMemory.conversation)
     def conversation(self, given: Given) -> builtins.list[Turn]:
@@ -234,7 +237,7 @@ class RemoteScopedMemory:
 
     @like(ScopedMemory.conversations)
     def conversations(self, given: Given) -> builtins.list[Conversation]:
-        return self._paged("conversations", Conversation, given)
+        return self._paged("conversations", Conversation, {**given, **EVERYWHERE})
 
     @like(ScopedMemory.summaries)
     def summaries(self, given: Given) -> builtins.list[Summary]:

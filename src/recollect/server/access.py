@@ -4,6 +4,7 @@ import logging
 import re
 import secrets
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -16,10 +17,13 @@ from recollect.server.logs import FIELDS
 log = logging.getLogger("recollect.access")
 
 REQUEST_ID = b"x-request-id"
+_CONVERTOR = re.compile(r":\w+(?=})")
 _GIVEN = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 NOWHERE = "(none)"
 """The route of what led nowhere: a path that a stranger made up is neither a label nor a line of the log."""
+REFUSED = "(refused)"
+"""The route of what was refused before anybody looked where it leads: without a key, too often, too large."""
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked for all the time by machines: logged only when it goes wrong, or for whoever debugs."""
 KEY_CHARACTERS = 80
@@ -58,13 +62,29 @@ class Routed:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._called: dict[Any, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         finally:
-            if (route := getattr(scope.get("route"), "path", None)) is not None:
-                scope["state"]["route"] = route
+            scope["state"]["route"] = self._template(scope)
+
+    def _template(self, scope: Scope) -> str:
+        if (route := getattr(scope.get("route"), "path", None)) is not None:
+            return _plain(route)
+        if (called := scope.get("endpoint")) is None:
+            return NOWHERE
+        if called not in self._called:  # routes that are none of FastAPI's own are known by what they call
+            paths = (route.path for route in scope["app"].routes if getattr(route, "endpoint", 0) is called)
+            self._called[called] = _plain(next(paths, NOWHERE))
+        return self._called[called]
+
+
+@cache
+def _plain(path: str) -> str:
+    """The template of a path without how its parts are read."""
+    return _CONVERTOR.sub("", path)
 
 
 class _Exchange:
@@ -84,7 +104,7 @@ class _Exchange:
     @property
     def route(self) -> str:
         """The template of the path that led to its handler, never the path itself."""
-        return self._scope["state"].get("route", NOWHERE)
+        return self._scope["state"].get("route") or (REFUSED if self.status >= 400 else NOWHERE)
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,15 +1,34 @@
 """The OpenAPI document with how callers say who they are: its page asks for that, and tools send it."""
 
+import copy
 from typing import Any
 
 from fastapi import FastAPI
 
+from recollect.server.gateway.described import PATHS
 from recollect.server.identity.entry import OPEN, PROBES
 from recollect.server.identity.said import API_KEY
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "A key (`rk_…`), or a token (JWT)."},
     "key": {"type": "apiKey", "in": "header", "name": API_KEY, "description": "A key (`rk_…`)."},
+}
+
+ABOUT = """Long-term memory for AI agents: what was said is recorded word for word, and recalled when it
+bears on what is asked.
+
+- `/api/v1`: everything that memory can do. `channel`, `agent` and `conversation` in the query say from where
+  it is seen; the user is whoever the key or token belongs to.
+- `/v1`: OpenAI's API, with memory: have an agent's `base_url` end in `/v1`.
+- `/api/memories` and `/v1/memory`: what kagent and Semantic Router call.
+
+Errors are problems (RFC 9457) that say what to do; below `/v1`, OpenAI's."""
+USER = {
+    "name": "X-Recollect-User",
+    "in": "header",
+    "required": False,
+    "description": "Whom a service's key acts for. Any other key is its own user's.",
+    "schema": {"type": "string"},
 }
 
 
@@ -19,11 +38,19 @@ def install(app: FastAPI) -> None:
 
     def whole() -> dict[str, Any]:
         document = without()  # which is made once
+        if "securitySchemes" in document["components"]:
+            return document
+        document["info"]["description"] = ABOUT
+        document["paths"].update(copy.deepcopy(PATHS))
+        document["components"]["parameters"] = {"user": USER}
         document["components"]["securitySchemes"] = SCHEMES
         document["security"] = [{name: []} for name in SCHEMES]
-        for path in (OPEN | PROBES) & document["paths"].keys():
-            for operation in document["paths"][path].values():
-                operation["security"] = []
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                if path in OPEN | PROBES:
+                    operation["security"] = []
+                else:
+                    operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/user"})
         return document
 
     app.openapi = whole

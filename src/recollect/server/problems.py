@@ -25,6 +25,8 @@ UNSAID = {
     "There was an error parsing the body": "The body cannot be read: send JSON in UTF-8, and not too deep.",
 }
 """What the framework leaves unsaid."""
+NOT_SAID = "The body is not said to be JSON: send content-type: application/json."
+"""To whoever has `curl -d` send it as a form."""
 
 STATUS: dict[type[Exception], int] = {
     errors.TooLarge: 413,
@@ -128,6 +130,11 @@ def _place(where: Sequence[Any]) -> str:
     return ".".join(str(part)[:NAME_SHOWN] for part in where)
 
 
+def _says_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
 def install(app: FastAPI) -> None:
     """Have every error of the app answered so."""
 
@@ -139,9 +146,11 @@ def install(app: FastAPI) -> None:
         detail = UNSAID.get(str(error.detail), str(error.detail))
         return _answered(request.scope["path"], error.status_code, detail, error.headers)
 
-    async def invalid(_: Request, error: Exception) -> Response:
+    async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         found = error.errors()
+        if any(one["loc"] == ("body",) for one in found) and not _says_json(request):
+            return problem(422, NOT_SAID, error=errors.Invalid.__name__)
         said = [f"{_place(one['loc'])}: {one['msg']}" for one in found[:TOLD]]
         more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
         detail = f"The request cannot be taken: {'; '.join(said)}{more}. See /docs for what can."

@@ -15,6 +15,9 @@ Conversation = Annotated[
     str | None, Query(max_length=NAME_LIMIT, description="The conversation that is going on.")
 ]
 
+SEEN_FROM = ("channel", "agent", "conversation")
+"""What every route may be told, of where its memory is seen from."""
+
 
 async def caller(request: Request) -> Caller:
     """Who is calling, as the gate has established before the request came here."""

@@ -42,12 +42,12 @@ def router() -> APIRouter:
         await app.state.afterwards.settled()
 
     routes = APIRouter(lifespan=life)
-    quiet = partial(routes.add_route, include_in_schema=False)
-    quiet("/v1/chat/completions", partial(_ask, CHAT), ["POST"])
-    quiet("/v1/responses", partial(_ask, RESPONSES), ["POST"])
-    quiet("/v1/responses/{id}", _get_response, ["GET"])
-    quiet("/v1/responses/{id}", _delete_response, ["DELETE"])
-    quiet("/v1/{path:path}", _pass_on, METHODS)
+    take = partial(routes.add_api_route, include_in_schema=False)  # `described` tells of them
+    take("/v1/chat/completions", partial(_ask, CHAT), methods=["POST"])
+    take("/v1/responses", partial(_ask, RESPONSES), methods=["POST"])
+    take("/v1/responses/{id}", _get_response, methods=["GET"])
+    take("/v1/responses/{id}", _delete_response, methods=["DELETE"])
+    take("/v1/{path:path}", _pass_on, methods=METHODS)
     return routes
 
 

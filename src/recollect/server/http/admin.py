@@ -13,7 +13,7 @@ from recollect.server.identity.entry import Operator
 from recollect.server.serving import Serving, serving
 from recollect.tend.tender import Outcome
 
-router = APIRouter(prefix="/api/v1", tags=["operating"], responses=REFUSED)
+router = APIRouter(prefix="/api/v1", tags=["operations"], responses=REFUSED)
 
 RECEIPTS = 100
 

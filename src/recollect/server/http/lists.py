@@ -1,9 +1,11 @@
 """Records of a kind, a page at a time."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,18 +20,19 @@ from recollect import (
     Record,
     Reflection,
     Relation,
+    ScopedMemory,
     Summary,
     ToolInvocation,
     Turn,
 )
-from recollect.limits import TEXT_LIMIT
-from recollect.model.records import BY_KIND
+from recollect.limits import TEXT_LIMIT, shown
+from recollect.model.records import BY_KIND, MEMORY_KINDS
 from recollect.model.records import Response as StoredResponse
 from recollect.model.shapes import field_from_json, shapes
 from recollect.scoped import KINDS
 from recollect.server.answers import page
 from recollect.server.http.shapes import PAGE, REFUSED, After, Limit, gives, listed
-from recollect.server.scope import Scoped
+from recollect.server.scope import SEEN_FROM, Scoped
 from recollect.server.serving import serving
 
 router = APIRouter(prefix="/api/v1", tags=["lists"], responses=REFUSED)
@@ -56,6 +59,68 @@ Where = Annotated[
         examples=['{"channel": "work", "superseded_by": null}'],
     ),
 ]
+
+History = Annotated[bool, Query(description="Memories that were corrected too.")]
+Everywhere = Annotated[
+    bool,
+    Query(
+        description="Whatever channel, agent and conversation are named, and corrected memories too: what "
+        "`where` alone says, as `list` does in Python."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which records of a kind are wanted, and which page of them."""
+
+    memory: ScopedMemory
+    given: Mapping[str, str]
+    """What the request names of channel, agent and conversation."""
+    limit: int
+    after: str | None
+    oldest_first: bool
+    where: str | None
+    history: bool
+    everywhere: bool
+
+    def found(self, kind: type[Record]) -> list[Record]:
+        """The page."""
+        wanted = condition(kind, self.where)
+        if not self.everywhere:
+            wanted = {**self._narrowed(kind), **wanted}
+        return self.memory.list(
+            kind.kind, limit=self.limit, after=self.after, oldest_first=self.oldest_first, **wanted
+        )
+
+    def _narrowed(self, kind: type[Record]) -> dict[str, Any]:
+        """As the memory is seen from there: of a channel, with what all channels read."""
+        if odd := self.given.keys() - {field.name for field in shapes(kind)}:
+            raise Invalid(f"A {kind.kind} has no {min(odd)}: leave it out, or add everywhere=true.")
+        narrowed: dict[str, Any] = dict(self.given)
+        if "channel" in narrowed:
+            alone = self.memory.retention().isolated
+            narrowed["channel"] = [self.memory.scope.channel] if alone else [*self.memory.scope.channels]
+        if kind.kind in MEMORY_KINDS and not self.history:
+            narrowed["superseded_by"] = None
+        return narrowed
+
+
+async def listing(
+    request: Request,
+    memory: Scoped,
+    limit: Limit = PAGE,
+    after: After = None,
+    oldest_first: bool = False,
+    where: Where = None,
+    history: History = False,
+    everywhere: Everywhere = False,
+) -> Listing:
+    given = {name: request.query_params[name] for name in SEEN_FROM if name in request.query_params}
+    return Listing(memory, given, limit, after, oldest_first, where, history, everywhere)
+
+
+Wanted = Annotated[Listing, Depends(listing)]
 
 
 def condition(kind: type[Record], where: str | None) -> dict[str, Any]:
@@ -97,19 +162,8 @@ def _value(value: Any) -> Any:
 
 
 def _listing(plural: str, kind: type[Record]) -> None:
-    async def list_records(
-        request: Request,
-        memory: Scoped,
-        limit: Limit = PAGE,
-        after: After = None,
-        oldest_first: bool = False,
-        where: Where = None,
-    ) -> Response:
-        wanted = condition(kind, where)
-        found = await serving(request).run(
-            lambda: memory.list(kind.kind, limit=limit, after=after, oldest_first=oldest_first, **wanted)
-        )
-        return page(plural, found, limit)
+    async def list_records(request: Request, wanted: Wanted) -> Response:
+        return page(plural, await serving(request).run(lambda: wanted.found(kind)), wanted.limit)
 
     router.add_api_route(
         f"/{plural}",
@@ -117,7 +171,8 @@ def _listing(plural: str, kind: type[Record]) -> None:
         methods=["GET"],
         operation_id=f"list_{plural}",
         summary=f"List {plural.replace('_', ' ')}",
-        description="Newest first, a page at a time: `next` of one page is `after` for the one behind it.",
+        description="Newest first, a page at a time: `next` of one page is `after` for the one behind it. "
+        "`channel`, `agent` and `conversation` narrow it, as far as these have one.",
         **gives(listed(plural, kind), "A page"),
     )
 
@@ -131,19 +186,13 @@ for plural, kind in LISTED.items():
 )
 async def records(
     request: Request,
-    memory: Scoped,
+    wanted: Wanted,
     kind: Annotated[str, Query(json_schema_extra={"enum": list(KINDS)})] = "fact",
-    limit: Limit = PAGE,
-    after: After = None,
-    oldest_first: bool = False,
-    where: Where = None,
 ) -> Response:
     """Records of any kind, newest first, a page at a time."""
-    wanted = condition(BY_KIND.get(kind, Record), where)
-    found = await serving(request).run(
-        lambda: memory.list(kind, limit=limit, after=after, oldest_first=oldest_first, **wanted)
-    )
-    return page("records", found, limit)
+    if kind not in KINDS:
+        raise Invalid(f"There is no kind {shown(kind)}; the kinds are {', '.join(KINDS)}.")
+    return page("records", await serving(request).run(lambda: wanted.found(BY_KIND[kind])), wanted.limit)
 
 
 @router.get(
@@ -153,8 +202,15 @@ async def records(
     **gives(listed("conversations", Conversation), "A page"),
 )
 async def conversations(
-    request: Request, memory: Scoped, limit: Limit = PAGE, after: After = None
+    request: Request,
+    memory: Scoped,
+    limit: Limit = PAGE,
+    after: After = None,
+    everywhere: Everywhere = False,
 ) -> Response:
-    """Conversations, by name, a page at a time."""
-    found = await serving(request).run(lambda: memory.conversations(limit=limit, after=after))
-    return page("conversations", found, limit)
+    """Conversations, by name, a page at a time; `channel` and `agent` narrow it."""
+    if everywhere or not any(name in request.query_params for name in SEEN_FROM):
+        found = await serving(request).run(lambda: memory.conversations(limit=limit, after=after))
+        return page("conversations", found, limit)
+    wanted = await listing(request, memory, limit, after, oldest_first=True)
+    return page("conversations", await serving(request).run(lambda: wanted.found(Conversation)), limit)

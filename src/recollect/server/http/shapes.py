@@ -31,7 +31,7 @@ DryRun = Annotated[bool, Query(description="Erase nothing, and tell what would g
 class Body(BaseModel):
     """A body has the fields that are named, and no others."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     def given(self) -> dict[str, Any]:
         """What was sent, without what was left out."""

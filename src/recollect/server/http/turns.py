@@ -88,24 +88,43 @@ class Question(Body):
     """A question. What is left out is as the settings say."""
 
     query: str
+    """What is asked, in plain words."""
     top_k: Annotated[Whole, Field(ge=1, le=1000)] | None = None
+    """How many memories at most."""
     kinds: Texts | None = None
+    """Only of these kinds: turn, fact, procedure, episode, reflection."""
     threshold: Number | None = None
+    """The least similarity of what is found by meaning alone: 0 unrelated, 1 the same."""
     agent: Name | None = None
+    """Only what belongs to this agent."""
     conversation: Name | None = None
+    """Only what was said in this conversation."""
     exclude_conversation: Name | None = None
+    """Not what was said in this one: the model has it in front of it."""
     roles: Texts | None = None
+    """Only turns of these roles: user, assistant, system, tool, note."""
     since: Time | None = None
+    """Only what was said or began from then on."""
     until: Time | None = None
+    """Only what was said or began before."""
     as_of: Time | None = None
+    """What was true at that time."""
     known_at: Time | None = None
+    """What was known at that time."""
     min_confidence: Number = 0.0
+    """Only memories that are at least so sure, from 0 to 1."""
     context_tokens: Annotated[Whole, Field(ge=0)] | None = None
+    """About how many tokens `context` may have."""
     history: Annotated[list[str | dict[str, Any]], Field(max_length=MANY)] | None = None
+    """Messages before it (texts, or objects with role and content), by which it is understood."""
     techniques: dict[str, Flag] | None = None
+    """Techniques of recall to switch on or off, by name."""
     include: Texts | None = None
+    """What to bring along: goals, profile, related."""
     explain: Flag = False
+    """Tell what was left out, and why."""
     vector: Vector | None = None
+    """The embedding of the query, by the model that the server embeds with."""
 
     model_config = like(
         {"query": "Where do I live?", "top_k": 3},

@@ -1,0 +1,26 @@
+"""Queries have the parameters that a route knows: a name that is written wrongly must not be passed over."""
+
+from collections.abc import Iterator
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+
+from recollect import Invalid
+from recollect.server.problems import NAME_SHOWN, TOLD
+from recollect.server.scope import SEEN_FROM
+
+
+async def known_query(request: Request) -> None:
+    """Refuses any others."""
+    if not request.scope["query_string"]:
+        return
+    known = {*SEEN_FROM, *_named(request.scope["route"].dependant)}
+    if odd := sorted(request.query_params.keys() - known):
+        names = ", ".join(repr(name[:NAME_SHOWN]) for name in odd[:TOLD])
+        raise Invalid(f"Unknown in the query: {names}. Known here: {', '.join(sorted(known))}.")
+
+
+def _named(dependant: Dependant) -> Iterator[str]:
+    yield from (parameter.alias for parameter in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _named(inner)
