@@ -16,7 +16,7 @@ import pytest
 from recollect import Memory
 from recollect.server.identity import tokens
 from recollect.testing.store_samples import ManualClock
-from tests.interface.guarded import guarded, remembered
+from tests.interface.guarded import guarded, raw, remembered
 from tests.interface.serving import Served, serve
 from tests.interface.test_identity_tokens import AUDIENCE, ISSUER, PUBLIC, token
 
@@ -60,7 +60,7 @@ def test_a_path_with_a_slash_too_many_leads_nowhere(tmp_path: Path) -> None:
     with guarded(tmp_path) as server:
         key = server.issue(owner="ana").key
         ask = f"POST /api/v1/facts/ HTTP/1.1\r\nHost: evil\r\nAuthorization: Bearer {key}\r\n"
-        status, headers, _ = server.raw(f"{ask}Content-Length: 0\r\n\r\n".encode())
+        status, headers, _ = raw(server, f"{ask}Content-Length: 0\r\n\r\n".encode())
         assert status == 404
         assert "location" not in headers
 
