@@ -158,3 +158,15 @@ def test_long_and_odd_texts_are_recorded(tmp_path: Path, upstream: OpenAIServer)
         body = b'{"model": "m", "messages": [{"role": "user", "content": "odd \\ud800 \\u0000"}]}'
         assert gate.http.post("/chat/completions", content=body).status_code == 200
         assert len(gate.raw_turns()) == 4
+
+
+def test_fields_that_mean_nothing_are_told_and_memory_goes_on(gate: Gateway) -> None:
+    gate.ann.remember(TEA)
+    answer = ask(gate, memory_config={"retreival_limit": 1}, memory_context={"project": "x" * 1000})
+    assert injected(answer)
+    problem = answer.headers["x-recollect-problem"]
+    assert "memory_config has no 'retreival_limit': it has enabled, auto_store, retrieval_limit" in problem
+    assert "memory_context has no 'project'" in problem
+    off = ask(gate, memory_config={"enable": True, "enabled": False})
+    assert "memory_config has no 'enable'" in off.headers["x-recollect-problem"]
+    assert "x-recollect-problem" not in ask(gate, memory_config={"retrieval_limit": 1}).headers

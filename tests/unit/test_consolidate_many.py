@@ -58,7 +58,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 
 def test_every_memory_is_compared_once(memory: Memory) -> None:
     store = Watched(filled(memory))
-    work = replace(memory._workspace(Scope("derek")), store=store)  # type: ignore[arg-type]
+    work = replace(memory._workspace(Scope("derek")), store=store)
     mark, found, reached = Mark(), set[str](), list[int]()
     while True:
         steps = list(plan_consolidation(work, mark))

@@ -27,7 +27,7 @@ from recollect.server.gateway.shared import check_shared
 from recollect.server.gateway.to_chat import to_chat
 from recollect.server.gateway.translating import Spoken, translated
 from recollect.server.gateway.upstream import encoded, headers_up, listed, printable, url
-from recollect.server.gateway.wanted import NOTHING, Wanted, wanted
+from recollect.server.gateway.wanted import NOTHING, Wanted, unknown, wanted
 from recollect.server.identity.caller import Caller
 from recollect.server.serving import Serving
 from recollect.settings import MiB
@@ -96,7 +96,7 @@ class Asking:
             exchange, asked = await self._chained(exchange, asked)
         if wishes.nothing or user is None:
             self._note(problems)
-            return self._sent(exchange, body, asked, self._told(Helped(wishes), problems))
+            return self._sent(exchange, body, asked, self._told(Helped(wishes), body, problems))
         exchange = replace(exchange, said=self.dialect.said(asked.get(self.dialect.field)))
         going = self.afterwards.begin(user, exchange.said, wishes.conversation)
         try:
@@ -117,7 +117,7 @@ class Asking:
         stores = found.wanted.store
         if stores is None:
             stores = self.dialect is CHAT or keeps
-        headers = self._told(found, problems)
+        headers = self._told(found, body, problems)
         if not stores:
             self.afterwards.drop(going)
             headers.pop("X-Recollect-Conversation", None)
@@ -218,11 +218,11 @@ class Asking:
         after = (chain.conversation, chain.said)
         return replace(exchange, previous=previous, after=after), {**asked, "input": [*chain.items, *own]}
 
-    def _told(self, found: Helped, problems: list[str]) -> dict[str, str]:
+    def _told(self, found: Helped, body: Body, problems: list[str]) -> dict[str, str]:
         told = {
             "X-Recollect-Injected": listed(found.ids) if found.context else "",
             "X-Recollect-Conversation": encoded(found.conversation or ""),
-            "X-Recollect-Problem": printable("; ".join(problems), TOLD),
+            "X-Recollect-Problem": printable("; ".join([*problems, *unknown(body)]), TOLD),
         }
         return {name: value for name, value in told.items() if value}
 

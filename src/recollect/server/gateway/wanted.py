@@ -14,6 +14,13 @@ from recollect.wishes import Wishes
 
 TYPES = {"semantic": "fact", "procedural": "procedure", "episodic": "episode", "reflective": "reflection"}
 KINDS = ("turn", *MEMORY_KINDS)
+KNOWN = {
+    "memory_config": ("enabled", "auto_store", "retrieval_limit", "similarity_threshold", "memory_types"),
+    "memory_context": ("user_id", "project_id"),
+}
+"""What each of them may say."""
+NAME_SHOWN = 40
+NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,17 @@ def wanted(headers: Mapping[str, str], body: Body) -> Wanted:
         agent=_header(headers, "x-recollect-agent"),
         conversation=_header(headers, "x-recollect-conversation"),
     )
+
+
+def unknown(body: Body) -> list[str]:
+    """Which fields mean nothing here: a name that is written wrongly must not be passed over in silence."""
+    told: list[str] = []
+    for part, known in KNOWN.items():
+        given = body.get(part)
+        if isinstance(given, dict) and (odd := sorted(cast(Body, given).keys() - {*known})):
+            names = ", ".join(repr(name[:NAME_SHOWN]) for name in odd[:NAMES_SHOWN])
+            told.append(f"{part} has no {names}: it has {', '.join(known)}.")
+    return told
 
 
 def within(wanted: Wanted, wishes: Wishes) -> Wanted:
