@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection
 
 from recollect.errors import StoreError, StoreUnavailable
-from recollect.model.changes import Put, Remove, Revise
+from recollect.model.changes import Once, Put, Remove, Revise, Thread
 from recollect.model.records import RECORD_TYPES, Fact, Turn
 from recollect.ports.store import Spent, Store
 from recollect.ports.tending import Mark, Visit
@@ -50,6 +50,8 @@ def store(database: str) -> Iterator[Store]:
         user.apply([Put(sample(kind, f"sample-{kind.kind}")) for kind in RECORD_TYPES])
         user.touch({own: ("fact", 1, START)})
         user.spend([Spent(START.date(), "memory_embed", "model", 1)])
+        once = Once("a key", "a token", "a digest", START, START - timedelta(days=1))
+        user.apply([once, Thread("a digest", turn.conversation)])
         user.apply([Put(fact("gone")), Remove("fact", ("gone",))])
         assert user.claim("a worker", START, START + timedelta(days=1))
         user.settle("a worker", {"mine": Mark(1, START)}, Visit(1, START, START))
