@@ -1,12 +1,14 @@
 """A server for the commands on PostgreSQL, one for REST, and a clock that nobody waits for."""
 
 import itertools
+import logging
 from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 
 from recollect import Memory
+from recollect.server.logs import Json, Text
 from tests.interface import serving
 from tests.interface.serving import Served
 
@@ -47,3 +49,11 @@ def somebody(served: Served) -> Callable[[], httpx.Client]:
 def me(somebody: Callable[[], httpx.Client]) -> httpx.Client:
     """A client of a user of whom nothing is known."""
     return somebody()
+
+
+@pytest.fixture(autouse=True)
+def _own_log() -> Iterator[None]:
+    """A server that a command starts in this process logs to a stream that is closed after its test."""
+    yield
+    root = logging.getLogger()
+    root.handlers[:] = [one for one in root.handlers if not isinstance(one.formatter, (Text, Json))]

@@ -33,7 +33,7 @@ def exporter() -> Iterator[InMemorySpanExporter]:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     yield exporter
-    provider.shutdown()
+    exporter.shutdown()  # not the provider, which would warn of every span from here on
 
 
 @pytest.fixture
