@@ -117,7 +117,7 @@ def decode_vectors(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float3
 _ENCODE: dict[str, Callable[[Any], Any]] = {
     "time": encode_time,
     "text": encode_text,
-    "enum": str,
+    "enum": lambda value: encode_text(str(value)),
     "number": encode_number,
     "tuple": encode_json,
     "json": encode_json,
