@@ -60,7 +60,7 @@ class Gateway:
     def settle(self) -> None:
         """Wait until what was answered is recorded."""
         state = self.served.app.state
-        asyncio.run_coroutine_threadsafe(state.afterwards.settled(), state.loop).result(30)
+        asyncio.run_coroutine_threadsafe(state.serving.finish(30), state.loop).result(30)
 
     def turns(self, user: str = "local") -> list[tuple[str, str]]:
         return [(turn.role.value, turn.content) for turn in self.raw_turns(user)]

@@ -56,12 +56,13 @@ class Serving:
         async with self.asking:
             return await self.run(question)
 
-    def later(self, work: Coroutine[Any, Any, Any]) -> None:
+    def later(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         """Do something after the answer, whoever has gone by then; the server does not end before it is done.
         What it raises is told to the log alone."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)

@@ -8,6 +8,9 @@ from typing import Any
 
 from recollect.record.threads import Said
 
+Later = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+"""Has something done after the answer, which the server does not end before: `Serving.later`."""
+
 
 @dataclass(slots=True, eq=False)
 class Going:
@@ -32,10 +35,10 @@ class Going:
 class Afterwards:
     """The requests that are going on in this process, by user. Used from its event loop alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, later: Later) -> None:
+        self._later = later
         self._going: dict[str, list[Going]] = {}
         self._last: dict[str, asyncio.Task[None]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, user: str, said: Sequence[Said], named: str | None) -> Going:
         going = Going(user, said, named)
@@ -52,10 +55,7 @@ class Afterwards:
     def record(self, going: Going, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Record it, after those of the same user that were answered before."""
         going.answered = True
-        task = asyncio.create_task(self._after(self._last.get(going.user), going, work))
-        self._last[going.user] = task
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._last[going.user] = self._later(self._after(self._last.get(going.user), going, work))
 
     async def _after(
         self,
@@ -82,8 +82,3 @@ class Afterwards:
         """Wait for everything that is going on for a user."""
         for going in [*self._going.get(user, ())]:
             await going.done.wait()
-
-    async def settled(self) -> None:
-        """Wait until everything that was answered is recorded."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)

@@ -36,10 +36,9 @@ key of the upstream that many share, each would reach what the others have there
 def router() -> APIRouter:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
-        app.state.afterwards = Afterwards()
+        app.state.afterwards = Afterwards(app.state.serving.later)
         app.state.spoken = Spoken(app.state.serving.settings.upstream_responses)
         yield
-        await app.state.afterwards.settled()
 
     routes = APIRouter(lifespan=life)
     take = partial(routes.add_api_route, include_in_schema=False)  # `described` tells of them
