@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SERVES := $(VENV)/.serves
-SERVED := server,remote,llm,encryption,postgres,redis
+SERVED := server,remote,llm,mcp,encryption,postgres,redis
 EXTRA  := engine or browser or framework or slow
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -43,7 +43,7 @@ $(SERVES): pyproject.toml constraints.txt | $(BIN)/python
 # And everything else; after the other, as they install into one place.
 $(READY): $(SERVES)
 	@echo "Installing what tests and benchmarks need into $(VENV): this takes some minutes, and happens once."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(SERVED),bench,engines,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(SERVED),bench,engines,frameworks,dev]'
 	@touch $@
 
 # Offline is no reason to stop: recall then goes by words, tests that need the model are skipped, and

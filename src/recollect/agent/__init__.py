@@ -1,0 +1,1 @@
+"""A ReAct agent that remembers: thought, action, observation, until there is an answer."""

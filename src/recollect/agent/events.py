@@ -1,0 +1,71 @@
+"""What an agent tells while it works, in order: values that can be shown, logged or sent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from recollect.model.recollection import Hit
+from recollect.ports.language_model import Tokens
+
+Stopped = Literal["answered", "iterations", "time", "tokens", "model"]
+"""Why an agent came to its end; only the first is what was wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was remembered before the first step; nothing where memory is off."""
+
+    type: ClassVar[str] = "recalled"
+    hits: Sequence[Hit] = ()
+    context: str = ""
+    problems: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of what the model is writing, as it comes."""
+
+    type: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    type: ClassVar[str] = "thought"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    type: ClassVar[str] = "action"
+    id: str
+    tool: str
+    input: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool answered, or why it did not."""
+
+    type: ClassVar[str] = "observation"
+    id: str
+    tool: str
+    output: str
+    success: bool = True
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The answer, and how it was come by. What was remembered of it is stored when this is told."""
+
+    type: ClassVar[str] = "final"
+    text: str
+    stopped: Stopped
+    conversation: str
+    iterations: int
+    tokens: Tokens = Tokens()
+    problems: Sequence[str] = field(default=())
+
+
+Event = Recalled | Text | Thought | Action | Observation | Final
