@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,21 @@ K1 = 1.2
 B = 0.75
 COUNT_LIMIT = 4
 """From here on it makes no difference how often a term occurs: an index need not count any further."""
+
+
+class Occurring(NamedTuple):
+    """The documents with one term, ascending, and how often it occurs in each."""
+
+    docs: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def occurring(occurrences: NDArray[np.int64]) -> Occurring:
+    """Of documents that are named, in order, once for each time the term occurs."""
+    new = np.ones(len(occurrences) + 1, np.bool_)
+    np.not_equal(occurrences[1:], occurrences[:-1], out=new[1:-1])
+    bounds = new.nonzero()[0]
+    return Occurring(occurrences[bounds[:-1]], bounds[1:] - bounds[:-1])
 
 
 @dataclass(frozen=True, slots=True)

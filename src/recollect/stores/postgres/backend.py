@@ -76,7 +76,7 @@ class PostgresBackend:
         )
         if seal is not None:
             sessions.engine.update_execution_options(seal=seal)
-            self._searcher = Searcher(self._options.cache_bytes, sealed.occurrences)
+            self._searcher = Searcher(self._options.cache_bytes, sealed.read_terms)
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
         """What is cut off is undone with its connection, and begun again where it stopped."""

@@ -8,15 +8,16 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from recollect.errors import SettingsError
 from recollect.keys import Key
 from recollect.stores.postgres.session import driver
 from recollect.stores.postgres.text import postings, stored_words
+from recollect.stores.sql.in_process import UserState
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sealing import Seal
+from recollect.text.bm25 import Occurring, occurring
 
 _SALT, _CHECK = "key_salt", "key_check"
 _READ = f"SELECT key, value FROM meta WHERE key IN ('{_SALT}', '{_CHECK}')"
@@ -55,11 +56,11 @@ def _seal(key: Key, salt: int) -> Seal:
     return Seal(key.derive(salt.to_bytes(8, "big")))
 
 
-def occurrences(rows: UserRows, number: int, terms: Sequence[str]) -> Iterator[NDArray[np.int64]]:
-    """For each term the user's documents with it, ascending, once for each time it occurs."""
+def read_terms(rows: UserRows, user: UserState, terms: Sequence[str]) -> Iterator[Occurring]:
+    """For each term the user's documents with it."""
     if not terms:
         return
     with driver(rows.connection).cursor() as cursor:
-        words, docs, _ = postings(cursor, number, stored_words(rows, terms))
+        words, docs, _ = postings(cursor, user.number, stored_words(rows, terms))
     for place in range(len(terms)):
-        yield np.sort(docs[words == place])
+        yield occurring(np.sort(docs[words == place]))

@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,23 @@ from recollect.stores.sql import schema
 from recollect.stores.sql.codec import decode_time
 from recollect.stores.sql.columns import Columns
 from recollect.stores.sql.rows import UserRows, own_select
-from recollect.text.bm25 import Postings, scores
+from recollect.text.bm25 import Occurring, Postings, scores
 
 FEW = 4
 """Which part of the chunks is so small that it is worth the while to copy it out."""
 
-Occurrences = Callable[[UserRows, int, Sequence[str]], Iterable[NDArray[np.int64]]]
-"""From the text index, for each term: the documents of the user with this number that have it, ascending,
-once for each time it occurs."""
+
+class UserState(NamedTuple):
+    """Where a user is, as the transaction sees it."""
+
+    number: int
+    seq: int
+    next_doc: int
+
+
+TermReader = Callable[[UserRows, UserState, Sequence[str]], Iterable[Occurring]]
+"""From the text index, for each term: the documents of the user that have it. Those that have gone may be
+among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +123,8 @@ def _nothing(number: int, space_id: int | None, space: Space | None) -> _Cached:
 class Searcher:
     """Keeps users' columns, the least recently searched ones dropped over the limit."""
 
-    def __init__(self, cache_bytes: int, occurrences: Occurrences) -> None:
-        self._occurrences = occurrences
+    def __init__(self, cache_bytes: int, terms: TermReader) -> None:
+        self._terms = terms
         self._limit = cache_bytes
         self._lock = threading.Lock()
         self._cached: OrderedDict[str, _Cached] = OrderedDict()
@@ -144,7 +154,8 @@ class Searcher:
             space = Space(row["model"], row["dimensions"], row["unrelated"])
         columns = self._current(rows, row["number"], row["seq"], row["id"], space)
         terms = list(dict.fromkeys(search.terms))
-        postings = [_postings(found, columns) for found in self._occurrences(rows, row["number"], terms)]
+        user = UserState(row["number"], row["seq"], row["next_doc"])
+        postings = [_postings(found, columns) for found in self._terms(rows, user, terms)]
         return Snapshot(
             columns, [p for p in postings if len(p.places)], row["documents"], row["terms"], space
         )
@@ -196,6 +207,7 @@ _STATE = own_select(
     schema.users,
     schema.users.c.number,
     schema.users.c.seq,
+    schema.users.c.next_doc,
     schema.users.c.documents,
     schema.users.c.terms,
     _SPACES.c.id,
@@ -227,11 +239,9 @@ def _refreshed(rows: UserRows, cached: _Cached, seq: int) -> _Cached:
     return _Cached(cached.number, cached.space_id, seq, cached.columns.extended(changed, gone, seq))
 
 
-def _postings(occurrences: NDArray[np.int64], columns: Columns) -> Postings:
-    """Documents with how often they occur, from documents that repeat, in order."""
-    new = np.ones(len(occurrences) + 1, np.bool_)
-    np.not_equal(occurrences[1:], occurrences[:-1], out=new[1:-1])
-    bounds = new.nonzero()[0]
-    places = columns.places(occurrences[bounds[:-1]])
+def _postings(found: Occurring, columns: Columns) -> Postings:
+    places = columns.places(found.docs)
+    if len(places) and places.min() >= 0:
+        return Postings(places, found.counts)
     known = places >= 0
-    return Postings(places[known], (bounds[1:] - bounds[:-1])[known])
+    return Postings(places[known], found.counts[known])

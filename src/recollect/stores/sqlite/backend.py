@@ -40,6 +40,7 @@ from recollect.stores.sqlite.cipher import (
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
 from recollect.stores.sqlite.figures import has_figures, set_figures
+from recollect.stores.sqlite.postings import KeptPostings
 from recollect.stores.sqlite.readers import Readers
 from recollect.stores.sqlite.text import (
     add_text,
@@ -98,7 +99,7 @@ class SqliteBackend:
             self._file = _identity(path)
         self._commits = GroupCommit(self._engine.connect)
         self._readers = Readers(self._engine.connect)
-        self._searcher = Searcher(cache_bytes, occurrences)
+        self._searcher = Searcher(cache_bytes, KeptPostings(cache_bytes // 8).read)
         self._closed = False
         watch(self)
         _backends.add(self)

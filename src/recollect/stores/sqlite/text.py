@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from recollect.stores.sql.codec import encode_text
 from recollect.stores.sql.rows import UserRows
+from recollect.text.analyse import VERSION
 
 _DOCUMENT_BITS = 32
 _DOCUMENT_MASK = (1 << _DOCUMENT_BITS) - 1
@@ -22,6 +23,8 @@ _POSTINGS = f"(SELECT group_concat(doc & {_DOCUMENT_MASK}) FROM texts_terms WHER
 _FOUND = f"SELECT doc & {_DOCUMENT_MASK} AS doc FROM texts_terms WHERE term = ? LIMIT ?"
 _SOME = f"(SELECT group_concat(doc) FROM ({_FOUND}))"
 _TERMS_AT_ONCE = 32
+_FROM = "SELECT rowid, terms FROM texts WHERE rowid BETWEEN ? AND ?"
+_INDEX = "SELECT value, schema_version FROM meta, pragma_schema_version WHERE key = 'analyser'"
 
 
 def create_text(connection: Connection) -> None:
@@ -69,6 +72,20 @@ def occurrences(
         given = some if most is None else [value for term in some for value in (term, most)]
         for found in _driver(rows.connection).execute(statement, given).fetchone():
             yield np.fromstring(found or "", np.int64, sep=",")
+
+
+def documents_from(connection: Connection, number: int, first: int) -> Iterator[tuple[int, list[str]]]:
+    """The user's documents from this one on, each with its terms."""
+    base, start = number << _DOCUMENT_BITS, len(f"{number}_")
+    for doc, terms in _driver(connection).execute(_FROM, (base | first, base | _DOCUMENT_MASK)):
+        yield doc & _DOCUMENT_MASK, [term[start:] for term in terms.split(" ")[1:]]
+
+
+def whole_index(connection: Connection) -> int | None:
+    """A number of the index that is another one once it was made anew or the file rewritten; None while it is
+    being filled, or is another analyser's."""
+    ((version, number),) = _driver(connection).execute(_INDEX)
+    return number if version == VERSION else None
 
 
 def text_disagreements(connection: Connection) -> Iterator[tuple[str, int]]:
