@@ -62,10 +62,11 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     )
     app.add_middleware(Routed)  # what is added first is innermost
     problems.install(app)
+    app.router.routes.extend(gateway.first())
     app.include_router(page.router)
     app.include_router(operations.router)
     http.install(app)
-    app.include_router(gateway.router())  # the last one: it takes what is left of /v1
+    app.include_router(gateway.rest())  # the last one: it takes what is left of /v1
     document.install(app)
     middleware.install(app, gate, memory.settings)
     app.add_middleware(Access)  # and what is added last outermost

@@ -1,13 +1,18 @@
 """The OpenAPI document with how callers say who they are: its page asks for that, and tools send it."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
+from recollect.model.scope import NAME_LIMIT
 from recollect.server.gateway.described import PATHS
+from recollect.server.http import routers
 from recollect.server.identity.entry import OPEN, PROBES
 from recollect.server.identity.said import API_KEY
+from recollect.server.scope import SEEN_FROM, is_scoped
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "A key (`rk_…`), or a token (JWT)."},
@@ -23,6 +28,16 @@ bears on what is asked.
 - `/api/memories` and `/v1/memory`: what kagent and Semantic Router call.
 
 Errors are problems (RFC 9457) that say what to do; below `/v1`, OpenAI's."""
+SEEN = {
+    name: {
+        "name": name,
+        "in": "query",
+        "required": False,
+        "description": what,
+        "schema": {"type": "string", "minLength": 1, "maxLength": NAME_LIMIT},
+    }
+    for name, what in SEEN_FROM.items()
+}
 USER = {
     "name": "X-Recollect-User",
     "in": "header",
@@ -42,15 +57,26 @@ def install(app: FastAPI) -> None:
             return document
         document["info"]["description"] = ABOUT
         document["paths"].update(copy.deepcopy(PATHS))
-        document["components"]["parameters"] = {"user": USER}
+        document["components"]["parameters"] = {**SEEN, "user": USER}
         document["components"]["securitySchemes"] = SCHEMES
         document["security"] = [{name: []} for name in SCHEMES]
+        scoped = {*_scoped()}
         for path, operations in document["paths"].items():
             for operation in operations.values():
                 if path in OPEN | PROBES:
                     operation["security"] = []
-                else:
-                    operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/user"})
+                    continue
+                names = (*(SEEN if operation.get("operationId") in scoped else ()), "user")
+                known = operation.setdefault("parameters", [])
+                known += [{"$ref": f"#/components/parameters/{name}"} for name in names]
         return document
 
     app.openapi = whole
+
+
+def _scoped() -> Iterator[str]:
+    """The operations that are told where their memory is seen from."""
+    for router in routers():
+        for route in router.routes:
+            if isinstance(route, APIRoute) and is_scoped(route.dependant):
+                yield route.operation_id or route.unique_id

@@ -3,6 +3,7 @@ first of two and who reads the last would see two different callers."""
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,6 +44,7 @@ def token(said: dict[str, str]) -> str | None:
     return bearer or key or None
 
 
+@lru_cache(1024)
 def is_loopback(host: str) -> bool:
     """Whether a name or an address is this machine's own, whoever resolves it."""
     if host.lower() == "localhost":
