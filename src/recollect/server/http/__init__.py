@@ -1,6 +1,6 @@
 """REST: one module for each kind of thing, each with its routes."""
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 
 from recollect.server.http import (
     admin,
@@ -17,11 +17,8 @@ from recollect.server.http import (
     turns,
     working,
 )
-from recollect.server.http.asked import known_query
 from recollect.server.http.parts import Parts
 from recollect.server.http.writing import UnderWay
-
-PREFIX = "/api/v1"
 
 
 def routers() -> list[APIRouter]:
@@ -35,6 +32,5 @@ def install(app: FastAPI) -> None:
     """Serve them."""
     app.state.under_way = UnderWay()
     for router in routers():
-        ours = router.prefix.startswith(PREFIX)  # others are called as their clients like
-        app.include_router(router, dependencies=[Depends(known_query)] if ours else None)
+        app.router.routes.extend(router.routes)  # not included: that would make each of them anew
     app.add_middleware(Parts)

@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.ports.tending import JobState, Receipt
 from recollect.server.answers import answer
-from recollect.server.http.shapes import REFUSED, Limit, gives, made
+from recollect.server.http.asked import ours
+from recollect.server.http.shapes import Limit, gives, made
 from recollect.server.identity.entry import Operator
 from recollect.server.serving import Serving, serving
 from recollect.tend.tender import Outcome
 
-router = APIRouter(prefix="/api/v1", tags=["operations"], responses=REFUSED)
+router = ours("operations")
 
 RECEIPTS = 100
 

@@ -1,18 +1,18 @@
 """Conversations: what was said in one, what came of it, what was mined from it."""
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import Conversation, Forgotten, Mined, Summary, Turn
 from recollect.server.answers import answer
+from recollect.server.http.asked import ours
 from recollect.server.http.parts import Named
-from recollect.server.http.shapes import REFUSED, Body, DryRun, Flag, Name, gives, like, made
+from recollect.server.http.shapes import Body, DryRun, Flag, Name, gives, like, made
 from recollect.server.http.writing import FORGETS, Writes, first, forgotten
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1", tags=["conversations"], responses=REFUSED)
+router = ours("conversations")
 
 
 class NewSummary(Body):

@@ -2,19 +2,20 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import Goal, GoalState
 from recollect.server.answers import answer
+from recollect.server.http.asked import ours
 from recollect.server.http.parts import Id
-from recollect.server.http.shapes import REFUSED, Body, Text, Texts, Time, Whole, gives, like, made
+from recollect.server.http.shapes import Body, Text, Texts, Time, Whole, gives, like, made
 from recollect.server.http.writing import Writes
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1/goals", tags=["goals"], responses=REFUSED)
+router = ours("goals", "/goals")
 
 Status = Literal["active", "completed", "abandoned", "blocked"]
 

@@ -4,19 +4,20 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from recollect.model.scope import NAME_LIMIT
 from recollect.ports.keys import ApiKey, KeyRole
 from recollect.server.answers import answer
-from recollect.server.http.shapes import REFUSED, Body, gives, like
+from recollect.server.http.asked import ours
+from recollect.server.http.shapes import Body, gives, like
 from recollect.server.identity.entry import operator
 from recollect.server.identity.issuing import issue
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1/keys", tags=["keys"], dependencies=[Depends(operator)], responses=REFUSED)
+router = ours("keys", "/keys", Depends(operator))
 
 PAGE = 1000
 Text = Annotated[str, Field(max_length=NAME_LIMIT)]

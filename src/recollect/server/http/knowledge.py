@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,10 +12,10 @@ from recollect.model.recollection import Neighbourhood
 from recollect.recall.neighbours import HOPS, LIMIT, MOST
 from recollect.scoped.learning import TOP_K
 from recollect.server.answers import answer
+from recollect.server.http.asked import ours
 from recollect.server.http.shapes import (
     LONGEST_PAGE,
     PAGE,
-    REFUSED,
     Body,
     Flag,
     Limit,
@@ -30,7 +30,7 @@ from recollect.server.http.writing import Writes, first
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1", tags=["knowledge"], responses=REFUSED)
+router = ours("knowledge")
 
 EVENTS = 100
 DIGITS = 10

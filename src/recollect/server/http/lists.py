@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -31,11 +31,12 @@ from recollect.model.records import Response as StoredResponse
 from recollect.model.shapes import field_from_json, shapes
 from recollect.scoped import KINDS
 from recollect.server.answers import page
-from recollect.server.http.shapes import PAGE, REFUSED, After, Limit, gives, listed
+from recollect.server.http.asked import ours
+from recollect.server.http.shapes import PAGE, After, Limit, gives, listed
 from recollect.server.scope import SEEN_FROM, Scoped
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1", tags=["lists"], responses=REFUSED)
+router = ours("lists")
 
 LISTED: dict[str, type[Record]] = {
     "turns": Turn,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,10 +19,10 @@ from recollect import (
 )
 from recollect.model.records import MEMORY_KINDS, MemoryRecord
 from recollect.server.answers import answer
+from recollect.server.http.asked import ours
 from recollect.server.http.parts import Id
 from recollect.server.http.shapes import (
     MANY,
-    REFUSED,
     Body,
     DryRun,
     Flag,
@@ -39,7 +39,7 @@ from recollect.server.http.writing import FORGETS, Writes, every, first, forgott
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1", tags=["memories"], responses=REFUSED)
+router = ours("memories")
 
 Memory = Fact | Procedure | Episode | Reflection
 

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,10 +13,10 @@ from recollect.limits import TEXT_LIMIT
 from recollect.model.scope import NAME_LIMIT
 from recollect.record.sizes import Filled
 from recollect.server.answers import answer, page
+from recollect.server.http.asked import ours
 from recollect.server.http.parts import Id, Named
 from recollect.server.http.shapes import (
     PAGE,
-    REFUSED,
     After,
     Body,
     DryRun,
@@ -32,7 +32,7 @@ from recollect.server.http.writing import FORGETS, Writes, forgotten
 from recollect.server.scope import Called, Scoped, own
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1", tags=["the user"], responses=REFUSED)
+router = ours("the user")
 
 Word = Annotated[str | None, Query(max_length=TEXT_LIMIT)]
 

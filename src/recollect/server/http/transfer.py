@@ -7,19 +7,19 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from recollect import Imported, Invalid, TooLarge
 from recollect.record.transfer import LINE_OVERHEAD
 from recollect.server.answers import answer
-from recollect.server.http.shapes import REFUSED, gives
+from recollect.server.http.asked import ours
+from recollect.server.http.shapes import gives
 from recollect.server.problems import Refused
 from recollect.server.scope import Scoped
 from recollect.server.serving import Serving, serving
 
-router = APIRouter(prefix="/api/v1", tags=["export and import"], responses=REFUSED)
+router = ours("export and import")
 
 LINES = 256
 """How many lines are read from the store at a time."""

@@ -2,16 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import Recollection, TooLarge, Turn
 from recollect.server.answers import answer
+from recollect.server.http.asked import ours
 from recollect.server.http.shapes import (
     MANY,
-    REFUSED,
     Body,
     Flag,
     Name,
@@ -29,7 +28,7 @@ from recollect.server.http.writing import Writes, every
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
 
-router = APIRouter(prefix="/api/v1", tags=["asking and telling"], responses=REFUSED)
+router = ours("asking and telling")
 
 
 class Said(Body):

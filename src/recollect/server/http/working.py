@@ -3,20 +3,19 @@ that is sent again is done again."""
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import GLOBAL, Invalid, NotFound, WorkingItem, WorkingMemory
 from recollect.server.answers import answer
+from recollect.server.http.asked import ours
 from recollect.server.http.parts import Id, Named
-from recollect.server.http.shapes import REFUSED, Body, Text, Time, Whole, gives, like, made
+from recollect.server.http.shapes import Body, Text, Time, Whole, gives, like, made
 from recollect.server.scope import Agent, Called, Channel, own
 from recollect.server.serving import serving
 
-router = APIRouter(
-    prefix="/api/v1/conversations/{id:part}/working", tags=["working memory"], responses=REFUSED
-)
+router = ours("working memory", "/conversations/{id:part}/working")
 
 Tokens = Annotated[int | None, Query(ge=0, lt=2**31)]
 
