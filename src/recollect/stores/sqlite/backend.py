@@ -64,6 +64,7 @@ _PRAGMAS = (
     "PRAGMA secure_delete = ON",  # freed bytes are overwritten
     "PRAGMA cache_size = -16384",  # of each connection, and a server has dozens; the system keeps the rest
     "PRAGMA temp_store = MEMORY",
+    "PRAGMA wal_autocheckpoint = 4000",
 )
 
 
