@@ -40,7 +40,7 @@ from recollect.stores.sqlite.cipher import (
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
 from recollect.stores.sqlite.figures import has_figures, set_figures
-from recollect.stores.sqlite.readers import Readers
+from recollect.stores.sqlite.ready import Ready
 from recollect.stores.sqlite.text import (
     add_text,
     clear_text,
@@ -97,8 +97,8 @@ class SqliteBackend:
             self._engine = _engine(path, self._driver)
             _migrate(self._engine)
             self._file = _identity(path)
-        self._commits = GroupCommit(self._engine.connect)
-        self._readers = Readers(self._engine.connect)
+        self._ready = Ready(self._engine.connect)
+        self._commits = GroupCommit(self._ready.lent)
         self._searcher = Searcher(cache_bytes, occurrences)
         self._closed = False
         watch(self)
@@ -107,7 +107,7 @@ class SqliteBackend:
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         self._check_open()
-        with translated(self._path), self._readers.reading() as connection:
+        with translated(self._path), self._ready.reading() as connection:
             yield connection
 
     def again(self, step: Callable[[], T]) -> T:
@@ -154,7 +154,7 @@ class SqliteBackend:
         VACUUM leaves no such copies. The log keeps every old page until it is truncated.
         """
         with translated(self._path):
-            return self._commits.alone(partial(_scrub, in_memory=self._driver.encrypted))
+            return self._commits.alone(partial(_scrub, self._engine, in_memory=self._driver.encrypted))
 
     def maintain(self) -> int:
         return 0
@@ -202,13 +202,13 @@ class SqliteBackend:
 
     def close(self) -> None:
         self._closed = True
-        self._readers.clear()
+        self._ready.clear()
         self._engine.dispose()
 
     def before_fork(self) -> None:
         # The child would write to a log that the parent deletes.
         self._commits.pause()
-        self._readers.clear()
+        self._ready.clear()
         self._engine.dispose()
 
     def after_fork(self) -> None:
@@ -298,8 +298,13 @@ def _refuse_foreign(path: Path, driver: Driver) -> None:
         raise SchemaMismatch(f"{path} holds tables of something else. Give another path.")
 
 
-def _scrub(connection: Connection, *, in_memory: bool) -> bool:
-    connection.detach()  # what is set here is not for others
+def _scrub(engine: Engine, *, in_memory: bool) -> bool:
+    with engine.connect() as connection:
+        connection.detach()  # what is set here is not for others
+        return _rewritten(connection, in_memory)
+
+
+def _rewritten(connection: Connection, in_memory: bool) -> bool:
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
     if not _truncate_log(connection):
         return False  # somebody reads an old state: try again before doing the work in vain

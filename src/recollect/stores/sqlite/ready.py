@@ -1,5 +1,9 @@
-"""Connections for reading that are kept ready: to take one from SQLAlchemy's pool and to give it back costs
-more than most reads do."""
+"""Connections that are kept ready: to take one from SQLAlchemy's pool and to give it back costs more than most
+reads do.
+
+Whoever writes takes one of them too. SQLite keeps the pages that a connection has read until another one
+writes: where the same one reads and writes in turn, as in the background, they are read once.
+"""
 
 from collections import deque
 from collections.abc import Callable, Generator
@@ -12,8 +16,8 @@ from recollect.stores.sqlite.commit import execute, roll_back
 MOST = 8
 
 
-class Readers:
-    """Safe in any thread; a connection is one reader's at a time."""
+class Ready:
+    """Safe in any thread; a connection is lent to one at a time."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
@@ -22,16 +26,22 @@ class Readers:
         """Connections of an earlier one are closed by whoever still has them."""
 
     @contextmanager
-    def reading(self) -> Generator[Connection]:
-        """A connection that sees one state of the database."""
+    def lent(self) -> Generator[Connection]:
+        """A connection; a transaction that was begun and not committed is undone."""
         era, connection = self._era, self._take()
         try:
-            execute(connection, "BEGIN")
             yield connection
         except BaseException:
             self._close(connection)
             raise
         self._give_back(era, connection)
+
+    @contextmanager
+    def reading(self) -> Generator[Connection]:
+        """A connection that sees one state of the database."""
+        with self.lent() as connection:
+            execute(connection, "BEGIN")
+            yield connection
 
     def clear(self) -> None:
         """Close all of them."""
