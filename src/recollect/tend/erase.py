@@ -280,20 +280,18 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
 
 def _all_of_it(work: Workspace, doomed: list[Record], spared: Spared = spares_nothing) -> dict[str, Record]:
     """The doomed and what cannot be without them, unless it is spared."""
-    orphans = [record for record in _orphans(work, doomed) if not spared(record)]
+    turns = {record.id for record in doomed if isinstance(record, Turn)}
+    citing = work.store.linking("sources", sorted(turns))
+    orphans = [record for record in _orphans(work, turns, citing) if not spared(record)]
     gone = {record.id: record for record in (*doomed, *orphans, *_calls(work, doomed))}
-    gone |= {record.id: record for record in conclusions(work, gone) if not spared(record)}
-    gone |= {record.id: record for record in work.store.get(Response, _citing(work, gone))}
-    gone |= {record.id: record for record in unsupported(work, _turns(gone)) if not spared(record)}
+    gone |= {record.id: record for record in conclusions(work, gone, citing) if not spared(record)}
+    gone |= {record.id: record for record in work.store.get(Response, list(citing))}
+    gone |= {record.id: record for record in unsupported(work, turns, citing) if not spared(record)}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
     for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
         for end in ("source", "target"):
             gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
     return gone
-
-
-def _citing(work: Workspace, gone: Mapping[str, Record]) -> list[str]:
-    return list(work.store.linking("sources", sorted(_turns(gone))))
 
 
 def unbound(gone: Mapping[str, Record]) -> list[Change]:
@@ -322,11 +320,9 @@ def unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
     return [entity for entity in bare.values() if not _matters(work, entity, gone.keys())]
 
 
-def _orphans(work: Workspace, doomed: list[Record]) -> list[Record]:
+def _orphans(work: Workspace, turns: set[str], citing: Mapping[str, Iterable[str]]) -> list[Record]:
     """What was derived from doomed turns and from nothing else."""
-    turns = {record.id for record in doomed if isinstance(record, Turn)}
-    derived = work.store.linking("sources", sorted(turns))
-    alone = [owner for owner, sources in derived.items() if turns.issuperset(sources)]
+    alone = [owner for owner, sources in citing.items() if turns.issuperset(sources)]
     orphans = [record for kind in _CITING for record in work.store.get(kind, alone)]
     return [r for r in orphans if not (isinstance(r, Entity) and _matters(work, r, alone))]
 
