@@ -1,7 +1,7 @@
 """Forgetting: what goes, what stays with fewer sources, and what comes back into force."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.errors import Invalid, NotFound
@@ -288,10 +288,15 @@ def _all_of_it(work: Workspace, doomed: list[Record], spared: Spared = spares_no
     gone |= {record.id: record for record in work.store.get(Response, list(citing))}
     gone |= {record.id: record for record in unsupported(work, turns, citing) if not spared(record)}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
-    for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
+    entities = [record.id for record in gone.values() if isinstance(record, Entity)]
+    return gone | {relation.id: relation for relation in _bonds(work, entities)}
+
+
+def _bonds(work: Workspace, entities: Sequence[str]) -> Iterator[Relation]:
+    """All relations of these entities; one between two of them comes twice."""
+    for start in range(0, len(entities), _AT_ONCE):
         for end in ("source", "target"):
-            gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
-    return gone
+            yield from work.store.find(Relation, {end: entities[start : start + _AT_ONCE]})
 
 
 def unbound(gone: Mapping[str, Record]) -> list[Change]:
@@ -313,11 +318,10 @@ def unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
         for entity in work.store.get(Entity, sorted(mentioned - gone.keys()))
         if not entity.description and gone.keys() >= set(entity.sources)
     }
-    for entity in list(bare):
-        bonds = (r for end in ("source", "target") for r in work.store.find(Relation, {end: entity}))
-        if any(relation.id not in gone for relation in bonds):
-            del bare[entity]
-    return [entity for entity in bare.values() if not _matters(work, entity, gone.keys())]
+    staying = [relation for relation in _bonds(work, list(bare)) if relation.id not in gone]
+    bound = {id for relation in staying for id in (relation.source, relation.target)}
+    left = [entity for entity in bare.values() if entity.id not in bound]
+    return [entity for entity in left if not _matters(work, entity, gone.keys())]
 
 
 def _orphans(work: Workspace, turns: set[str], citing: Mapping[str, Iterable[str]]) -> list[Record]:

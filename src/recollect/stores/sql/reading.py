@@ -152,9 +152,7 @@ def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[
     return or_(first.is_not(None) if a is None else first > a, same)
 
 
-def records(
-    rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]], bare: bool = False
-) -> list[R]:
+def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]], bare: bool = False) -> list[R]:
     """Rows of a kind's table, as records; with their links, unless `bare`."""
     links = linked(rows, [row["id"] for row in found]) if link_fields(kind) and not bare else {}
     if kind is not MemoryRecord:

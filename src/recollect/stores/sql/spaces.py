@@ -6,6 +6,7 @@ marked in `meta` until it is finished: the marks are what a later call goes by.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal, select, update
 
@@ -238,7 +239,7 @@ class SpaceKeeper:
 
 
 @cache
-def marks(prefix: str) -> Select[tuple[str]]:
+def marks(prefix: str) -> Select[Any]:
     """The marks that begin so, each with the number of a space behind that."""
     return select(schema.meta.c.key).where(schema.meta.c.key.startswith(prefix))
 

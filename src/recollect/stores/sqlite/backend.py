@@ -1,6 +1,5 @@
 """What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
 
-import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
@@ -15,7 +14,6 @@ from sqlalchemy import URL, Connection, Engine, Select, create_engine, event, te
 from sqlalchemy.exc import DBAPIError
 
 from recollect.errors import (
-    RecollectError,
     SchemaMismatch,
     SettingsError,
     StoreCorrupt,
@@ -35,10 +33,9 @@ from recollect.stores.sqlite.cipher import (
     PAGE_SIZE,
     Driver,
     driver_for,
-    errors,
-    not_a_database,
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.failures import translated
 from recollect.stores.sqlite.figures import has_figures, set_figures
 from recollect.stores.sqlite.ready import Ready
 from recollect.stores.sqlite.text import (
@@ -54,6 +51,8 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 30
 SCRUB_PATIENCE_MS = 500
+LOG_PAGES = 4000
+"""How long the log gets, 32 MB, before its pages go where they belong: one that changed often goes once."""
 SMALLEST = 512
 """Bytes of the smallest SQLite database."""
 
@@ -64,7 +63,7 @@ _PRAGMAS = (
     "PRAGMA secure_delete = ON",  # freed bytes are overwritten
     "PRAGMA cache_size = -16384",  # of each connection, and a server has dozens; the system keeps the rest
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA wal_autocheckpoint = 4000",
+    f"PRAGMA wal_autocheckpoint = {LOG_PAGES}",
 )
 
 
@@ -341,48 +340,3 @@ def _engine(path: Path, driver: Driver) -> Engine:
 
     event.listen(engine, "connect", prepare, insert=True)  # the key comes before anything else
     return engine
-
-
-_MEANING: dict[int, tuple[type[StoreError], str]] = {
-    sqlite3.SQLITE_CORRUPT: (
-        StoreCorrupt,
-        (
-            "is damaged. Nothing was changed: restore it from a backup, or save what can be read with "
-            "`recollect export`."
-        ),
-    ),
-    sqlite3.SQLITE_FULL: (
-        StoreUnavailable,
-        "could not be written: the disk is full. Free some space and try again.",
-    ),
-    sqlite3.SQLITE_READONLY: (StoreUnavailable, "is read-only. Make the file and its folder writable."),
-    sqlite3.SQLITE_CANTOPEN: (
-        StoreUnavailable,
-        "could not be opened. Check that the folder exists and may be read and written.",
-    ),
-    sqlite3.SQLITE_BUSY: (StoreUnavailable, "is being written by another process for too long. Try again."),
-    sqlite3.SQLITE_IOERR: (StoreUnavailable, "could not be read or written by the disk. Check the disk."),
-}
-
-
-@contextmanager
-def translated(path: Path) -> Generator[None]:
-    """SQLite's errors in our words."""
-    try:
-        yield
-    except DBAPIError as error:
-        raise _error(path, error.orig) from error
-    except errors("Error") as error:
-        raise _error(path, error) from error
-    except OSError as error:
-        raise StoreUnavailable(f"{path} could not be opened: {error.strerror}.") from error
-
-
-def _error(path: Path, error: BaseException | None) -> RecollectError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_NOTADB:
-        return not_a_database(path, error)
-    if not code and isinstance(error, errors("OperationalError")):
-        code = sqlite3.SQLITE_CORRUPT  # Python's own: stored text that is not UTF-8
-    kind, message = _MEANING.get(code, (StoreError, f"failed: {error}."))
-    return kind(f"{path} {message}")
