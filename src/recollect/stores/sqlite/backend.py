@@ -53,6 +53,9 @@ BUSY_SECONDS = 30
 SCRUB_PATIENCE_MS = 500
 LOG_PAGES = 4000
 """How long the log gets, 32 MB, before its pages go where they belong: one that changed often goes once."""
+STATEMENTS = 1024
+"""How many statements a connection keeps prepared: recording, recall and the background ask some 400 different
+ones, and to prepare one takes SQLite longer than to run it."""
 SMALLEST = 512
 """Bytes of the smallest SQLite database."""
 
@@ -326,7 +329,7 @@ def _engine(path: Path, driver: Driver) -> Engine:
         URL.create("sqlite+pysqlite", database=str(path.absolute())),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
         module=driver.module,
-        connect_args={"timeout": BUSY_SECONDS},
+        connect_args={"timeout": BUSY_SECONDS, "cached_statements": STATEMENTS},
         pool_reset_on_return=None,
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=8,
