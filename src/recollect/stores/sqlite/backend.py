@@ -54,8 +54,8 @@ SCRUB_PATIENCE_MS = 500
 LOG_PAGES = 4000
 """How long the log gets, 32 MB, before its pages go where they belong: one that changed often goes once."""
 STATEMENTS = 1024
-"""How many statements a connection keeps prepared: recording, recall and the background ask some 400 different
-ones, and to prepare one takes SQLite longer than to run it."""
+"""How many statements a connection keeps prepared: recording, recall and the background ask some 400
+different ones, and to prepare one takes SQLite longer than to run it."""
 SMALLEST = 512
 """Bytes of the smallest SQLite database."""
 
