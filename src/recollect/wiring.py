@@ -105,8 +105,8 @@ def server_version(settings: Settings) -> str | None:
 
 def database_driver(settings: Settings) -> Any:
     """What opens the database's file, which must not be empty, to look at it from outside."""
-    from recollect.stores.sqlite.backend import translated
     from recollect.stores.sqlite.cipher import driver_for
+    from recollect.stores.sqlite.failures import translated
 
     path = database_file(settings)
     with translated(path):
@@ -115,7 +115,7 @@ def database_driver(settings: Settings) -> Any:
 
 def database_problem(settings: Settings, error: Exception) -> str:
     """What an error of that driver means."""
-    from recollect.stores.sqlite.backend import translated
+    from recollect.stores.sqlite.failures import translated
 
     try:
         with translated(database_file(settings)):

@@ -35,9 +35,10 @@ class UserView(Protocol):
         """Where the user's feed stands; 0 for somebody with nothing stored."""
         ...
 
-    def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+    def get(self, kind: type[R], ids: Sequence[str], *, bare: bool = False) -> list[R]:
         """The records that exist among `ids`, in that order. Here and in `find`, `MemoryRecord` stands for
-        memories of every kind."""
+        memories of every kind, and `bare` has what they link to left out, which is most of what reading
+        them costs: to choose among many by, and never to be written back."""
         ...
 
     def find(
@@ -49,6 +50,7 @@ class UserView(Protocol):
         descending: bool = False,
         after: str | None = None,
         limit: int | None = None,
+        bare: bool = False,
     ) -> Iterator[R]:
         """Records of a kind whose fields equal `where` (a tuple or list: any of them; `AtMost`: not more,
         `AtLeast`: not less), in order of a field and the id, starting behind the record `after`."""

@@ -102,38 +102,36 @@ def _unknown_entities(work: Workspace, most: float) -> Iterator[Step]:
     """Entities that have faded and that nothing is about: without them no memory loses its subject."""
     now = work.clock.now()
     little = {"salience": AtMost(most + LEAST)}  # what is stored may be so much more than it is by now
-    for some, usage in used_together(work.store, work.store.find(Entity, little)):
-        faded = [e for e in some if is_faded(e, usage.get(e.id), work.retention(e.channel), now)]
-        known = _known_of(work, [entity.id for entity in faded], now)
-        for entity in faded:
-            if entity.id not in known:
-                policy, used = work.retention(entity.channel), usage.get(entity.id)
-                idle, salience = entity_idle(entity, used, now), entity_salience(entity, used, policy, now)
-                yield Step(
-                    action="prune",
-                    record=entity,
-                    why=f"salience {salience:.2f} is below {policy.entity_salience:g}, idle for "
-                    f"{idle:.0f} days, and nothing known is about it",
-                    details={
-                        "salience": salience,
-                        "entity_salience": policy.entity_salience,
-                        "idle_days": idle,
-                        "entity_idle_days": policy.entity_idle_days,
-                    },
-                )
+    for some, usage in used_together(work.store, work.store.find(Entity, little, bare=True)):
+        faded = [e.id for e in some if is_faded(e, usage.get(e.id), work.retention(e.channel), now)]
+        known = _known_of(work, faded, now)
+        for entity in work.store.get(Entity, [id for id in faded if id not in known]):
+            policy, used = work.retention(entity.channel), usage.get(entity.id)
+            idle, salience = entity_idle(entity, used, now), entity_salience(entity, used, policy, now)
+            yield Step(
+                action="prune",
+                record=entity,
+                why=f"salience {salience:.2f} is below {policy.entity_salience:g}, idle for "
+                f"{idle:.0f} days, and nothing known is about it",
+                details={
+                    "salience": salience,
+                    "entity_salience": policy.entity_salience,
+                    "idle_days": idle,
+                    "entity_idle_days": policy.entity_idle_days,
+                },
+            )
 
 
 def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[str]:
     """Those of the entities that a memory in force, a pinned one, or a relation that holds is about."""
     known: set[str] = set()
-    for end in ("source", "target") if entities else ():
-        bonds = work.store.find(Relation, {end: list(entities)})
+    for end in ("source", "target"):
+        left = [id for id in entities if id not in known]
+        bonds = work.store.find(Relation, {end: left}, bare=True) if left else ()
         known |= {getattr(bond, end) for bond in bonds if in_force(bond, now)}
     about = work.store.linking("about", [id for id in entities if id not in known])
-    memories = work.store.get(MemoryRecord, list(about))
-    return known | {
-        id for memory in memories if memory.pinned or in_force(memory, now) for id in memory.about
-    }
+    memories = work.store.get(MemoryRecord, list(about), bare=True)
+    return known | {id for m in memories if m.pinned or in_force(m, now) for id in about[m.id]}
 
 
 def _old_turns(work: Workspace, days: float, going: dict[str, set[str]]) -> Iterator[Step]:
@@ -176,8 +174,8 @@ def _old_calls(work: Workspace, days: float) -> Iterator[Step]:
 
 def _pinned(work: Workspace, turns: Sequence[str]) -> set[str]:
     citing = work.store.linking("sources", turns) if turns else {}
-    pinned = [memory for memory in work.store.get(MemoryRecord, list(citing)) if memory.pinned]
-    return {source for memory in pinned for source in memory.sources}
+    pinned = [m.id for m in work.store.get(MemoryRecord, list(citing), bare=True) if m.pinned]
+    return {source for id in pinned for source in citing[id]}
 
 
 def _empty_conversations(

@@ -43,13 +43,16 @@ def fact_confidence(
 
 def _entities(work: Workspace) -> Iterator[Step]:
     now = work.clock.now()
-    for some, usage in used_together(work.store, work.store.find(Entity)):
-        for entity in some:
-            used = usage.get(entity.id)
-            policy = work.retention(entity.channel)
-            value = entity_salience(entity, used, policy, now)
-            if abs(value - entity.salience) >= LEAST:
-                yield _moved(entity, "salience", value, entity_idle(entity, used, now), used, policy)
+
+    def by_now(entity: Entity, used: Usage | None) -> float:
+        return entity_salience(entity, used, work.retention(entity.channel), now)
+
+    for some, usage in used_together(work.store, work.store.find(Entity, bare=True)):
+        moved = [e.id for e in some if abs(by_now(e, usage.get(e.id)) - e.salience) >= LEAST]
+        for entity in work.store.get(Entity, moved):
+            used, policy = usage.get(entity.id), work.retention(entity.channel)
+            value, idle = by_now(entity, used), entity_idle(entity, used, now)
+            yield _moved(entity, "salience", value, idle, used, policy)
 
 
 def _inferred(work: Workspace) -> Iterator[Step]:

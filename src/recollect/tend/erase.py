@@ -1,7 +1,7 @@
 """Forgetting: what goes, what stays with fewer sources, and what comes back into force."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.errors import Invalid, NotFound
@@ -280,20 +280,23 @@ def _unblocked(work: Workspace, gone: Mapping[str, Record]) -> list[Change]:
 
 def _all_of_it(work: Workspace, doomed: list[Record], spared: Spared = spares_nothing) -> dict[str, Record]:
     """The doomed and what cannot be without them, unless it is spared."""
-    orphans = [record for record in _orphans(work, doomed) if not spared(record)]
+    turns = {record.id for record in doomed if isinstance(record, Turn)}
+    citing = work.store.linking("sources", sorted(turns))
+    orphans = [record for record in _orphans(work, turns, citing) if not spared(record)]
     gone = {record.id: record for record in (*doomed, *orphans, *_calls(work, doomed))}
-    gone |= {record.id: record for record in conclusions(work, gone) if not spared(record)}
-    gone |= {record.id: record for record in work.store.get(Response, _citing(work, gone))}
-    gone |= {record.id: record for record in unsupported(work, _turns(gone)) if not spared(record)}
+    gone |= {record.id: record for record in conclusions(work, gone, citing) if not spared(record)}
+    gone |= {record.id: record for record in work.store.get(Response, list(citing))}
+    gone |= {record.id: record for record in unsupported(work, turns, citing) if not spared(record)}
     gone |= {entity.id: entity for entity in unmentioned(work, gone)}
-    for entity in [record.id for record in gone.values() if isinstance(record, Entity)]:
+    entities = [record.id for record in gone.values() if isinstance(record, Entity)]
+    return gone | {relation.id: relation for relation in _bonds(work, entities)}
+
+
+def _bonds(work: Workspace, entities: Sequence[str]) -> Iterator[Relation]:
+    """All relations of these entities; one between two of them comes twice."""
+    for start in range(0, len(entities), _AT_ONCE):
         for end in ("source", "target"):
-            gone |= {relation.id: relation for relation in work.store.find(Relation, {end: entity})}
-    return gone
-
-
-def _citing(work: Workspace, gone: Mapping[str, Record]) -> list[str]:
-    return list(work.store.linking("sources", sorted(_turns(gone))))
+            yield from work.store.find(Relation, {end: entities[start : start + _AT_ONCE]})
 
 
 def unbound(gone: Mapping[str, Record]) -> list[Change]:
@@ -315,18 +318,15 @@ def unmentioned(work: Workspace, gone: Mapping[str, Record]) -> list[Entity]:
         for entity in work.store.get(Entity, sorted(mentioned - gone.keys()))
         if not entity.description and gone.keys() >= set(entity.sources)
     }
-    for entity in list(bare):
-        bonds = (r for end in ("source", "target") for r in work.store.find(Relation, {end: entity}))
-        if any(relation.id not in gone for relation in bonds):
-            del bare[entity]
-    return [entity for entity in bare.values() if not _matters(work, entity, gone.keys())]
+    staying = [relation for relation in _bonds(work, list(bare)) if relation.id not in gone]
+    bound = {id for relation in staying for id in (relation.source, relation.target)}
+    left = [entity for entity in bare.values() if entity.id not in bound]
+    return [entity for entity in left if not _matters(work, entity, gone.keys())]
 
 
-def _orphans(work: Workspace, doomed: list[Record]) -> list[Record]:
+def _orphans(work: Workspace, turns: set[str], citing: Mapping[str, Iterable[str]]) -> list[Record]:
     """What was derived from doomed turns and from nothing else."""
-    turns = {record.id for record in doomed if isinstance(record, Turn)}
-    derived = work.store.linking("sources", sorted(turns))
-    alone = [owner for owner, sources in derived.items() if turns.issuperset(sources)]
+    alone = [owner for owner, sources in citing.items() if turns.issuperset(sources)]
     orphans = [record for kind in _CITING for record in work.store.get(kind, alone)]
     return [r for r in orphans if not (isinstance(r, Entity) and _matters(work, r, alone))]
 

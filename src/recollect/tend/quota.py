@@ -104,7 +104,7 @@ def _evicting(work: Workspace, level: Level, too_many: int, gone: set[str]) -> I
 
 def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> list[MemoryRecord]:
     left, going, now = most, {*gone}, work.clock.now()
-    chosen: list[MemoryRecord] = []
+    chosen: list[str] = []
     # Some of the candidates cannot go because of what they replaced: so a few more are looked at.
     for _, memory in heapq.nsmallest(most * 2 + 100, _candidates(work, channel, now), key=lambda c: c[0]):
         chain = [m for m in with_older(work.store, memory) if m.id not in going]
@@ -112,17 +112,18 @@ def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> lis
             break
         if memory.id in going or any(m.pinned or m.origin == "explicit" for m in chain):
             continue
-        chosen += chain
-        going.update(m.id for m in chain)
+        chosen += (m.id for m in chain)
+        going.update(chosen)
         left -= len(chain)
-    return chosen
+    return work.store.get(MemoryRecord, chosen)
 
 
 def _candidates(
     work: Workspace, channel: str, now: datetime
 ) -> Iterator[tuple[tuple[bool, float, int, str], MemoryRecord]]:
+    """What may go, to choose among: without its links."""
     where = {"pinned": False, **({"channel": channel} if channel else {})}
-    for some, usage in used_together(work.store, work.store.find(MemoryRecord, where)):
+    for some, usage in used_together(work.store, work.store.find(MemoryRecord, where, bare=True)):
         for memory in some:
             if memory.origin != "explicit":
                 policy = work.retention(memory.channel)

@@ -40,14 +40,14 @@ def spares_pinned(record: Record) -> bool:
     return isinstance(record, MemoryRecord) and record.pinned
 
 
-def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
-    """What was made of conversations as a whole that lose turns, and of several turns of which one goes."""
+def conclusions(work: Workspace, gone: Mapping[str, Record], citing: Iterable[str]) -> list[Record]:
+    """What was made of conversations as a whole that lose turns, and of several turns of which one goes;
+    `citing` is all that cites the turns."""
     turns = {record.id: record.conversation for record in gone.values() if isinstance(record, Turn)}
     if not turns:
         return []
     secret = work.store.secret()
-    citing = list(work.store.linking("sources", sorted(turns)))
-    episodes, summaries = work.store.get(Episode, citing), list[Summary]()
+    episodes, summaries = work.store.get(Episode, list(citing)), list[Summary]()
     every = sorted({*turns.values()})
     for start in range(0, len(every), AT_ONCE):
         talks = every[start : start + AT_ONCE]
@@ -57,10 +57,9 @@ def conclusions(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
     return [record for record in (*episodes, *summaries) if _is_concluded(record)]
 
 
-def unsupported(work: Workspace, turns: AbstractSet[str]) -> list[Procedure]:
-    """Procedures for which nothing speaks without these turns."""
-    citing = list(work.store.linking("sources", sorted(turns)))
-    return [p for p in learnt_among(work, citing).values() if unlearnt(work, p, turns) is None]
+def unsupported(work: Workspace, turns: AbstractSet[str], citing: Iterable[str]) -> list[Procedure]:
+    """Procedures for which nothing speaks without these turns, among all that cites them."""
+    return [p for p in learnt_among(work, list(citing)).values() if unlearnt(work, p, turns) is None]
 
 
 def learnt_among(work: Workspace, ids: Sequence[str]) -> dict[str, Procedure]:

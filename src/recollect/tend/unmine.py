@@ -40,7 +40,7 @@ def unmine(work: Workspace, id: str) -> Forgotten:
     ours = [r for r in citing if not (isinstance(r, MemoryRecord) and r.origin == "explicit")]
     gone: dict[str, Record] = {r.id: r for r in ours if turns.issuperset(derived[r.id])}
     gone |= {s.id: s for s in work.store.find(Summary, {"conversation": id}) if CONCLUDED in s.metadata}
-    gone |= {procedure.id: procedure for procedure in unsupported(work, turns)}
+    gone |= {procedure.id: procedure for procedure in unsupported(work, turns, derived)}
     for entity in [r for r in gone.values() if isinstance(r, Entity)]:
         bonds = {r.id for end in ("source", "target") for r in work.store.find(Relation, {end: entity.id})}
         if not {*bonds, *work.store.linking("about", [entity.id])} <= gone.keys():

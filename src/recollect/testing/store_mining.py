@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from recollect.model.changes import Put, Remove, Revise
-from recollect.model.records import Conversation
+from recollect.model.records import Conversation, Entity
 from recollect.ports.store import Store, UserStore
 from recollect.testing.store_samples import START, append, draft, entity, fact, ids
 from recollect.testing.store_suite import Opener, StoreSuite
@@ -94,3 +94,27 @@ class MiningContract(StoreSuite):
         assert alice.linking(link, []) == alice.linking(link, ["nobody"]) == {}
         alice.apply([linked("one", "z"), Remove("entity" if link == "keys" else "fact", ("two",))])
         assert alice.linking(link, ["x", "y", "z"]) == {"one": ("z",)}
+
+    def test_what_a_record_links_to_follows_it(self, alice: UserStore, bob: UserStore) -> None:
+        def cited(sources: str, *, keys: str = "k") -> Entity:
+            return entity("one", "Tea", sources=tuple(sources), keys=tuple(keys))
+
+        bob.apply([Put(cited("abc"))])
+        for stored in (
+            cited("abc"),
+            cited("abcd"),  # one more
+            cited("abcd", keys=""),
+            cited("bcd", keys="kl"),  # one less
+            cited("dcb", keys="lk"),  # another order
+            cited(""),
+            cited("abcd"),
+        ):
+            alice.apply([Put(stored), Put(entity("two", "Cup", sources=("a", "x")))])
+            assert alice.get(Entity, ["one"]) == [stored]
+            assert alice.linking("sources", ["x"]) == {"two": ("a", "x")}
+        alice.apply([append(draft(id="b"))])
+        alice.apply([Remove("turn", ("b",))])  # leaves its place empty
+        assert alice.get(Entity, ["one"]) == [cited("acd")]
+        alice.apply([Put(cited("acdeb"))])
+        assert alice.get(Entity, ["one"]) == [cited("acdeb")]
+        assert bob.get(Entity, ["one"]) == [cited("abc")]

@@ -1,6 +1,7 @@
 """The store's contract: records are read back in order, in pages, by their fields."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,18 +13,20 @@ from recollect.model.records import (
     RECORD_TYPES,
     Closet,
     Conversation,
+    Entity,
     Fact,
     Goal,
     GoalStatus,
     MemoryRecord,
     Procedure,
     Record,
+    Relation,
     Role,
     Turn,
 )
 from recollect.model.search import AtLeast, AtMost
 from recollect.ports.store import UserStore
-from recollect.testing.store_samples import START, append, draft, fact, ids, memory, said
+from recollect.testing.store_samples import START, append, draft, fact, ids, memory, said, sample
 from recollect.testing.store_suite import StoreSuite
 
 HOUR = timedelta(hours=1)
@@ -52,6 +55,15 @@ class ReadingContract(StoreSuite):
         assert alice.get(MemoryRecord, ["c", "b", "nobody", "a"]) == known
         assert [*alice.find(MemoryRecord, {"pinned": False}, order="id", descending=True)] == known[1:]
         assert alice.count(MemoryRecord) == len(known)
+
+    @pytest.mark.parametrize("kind", [Fact, Entity, Relation, Goal, Conversation])
+    def test_bare_records_have_no_links(self, alice: UserStore, kind: type[Record]) -> None:
+        known = sample(kind)
+        alice.apply([Put(known)])
+        links = ("sources", "about", "blocked_by", "keys")
+        bare = replace(known, **{name: () for name in links if hasattr(known, name)})
+        assert alice.get(kind, ["sample"], bare=True) == [*alice.find(kind, bare=True)] == [bare]
+        assert alice.get(kind, ["sample"]) == [known]
 
     def test_get_and_remove_of_very_many(self, alice: UserStore) -> None:
         names = [f"f-{i:04}" for i in range(MANY)]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
@@ -66,12 +66,18 @@ def encode_number(value: float) -> float:
     return value
 
 
+KEPT_TIMES = 1 << 14
+"""How many times are kept as they were read: records have several, often the same, and are read again and
+again."""
+
+
 def encode_time(at: datetime) -> int:
     if at.tzinfo is None:
         raise Invalid("Times need a time zone: use datetime.now(timezone.utc) or give tzinfo.")
     return (at - _EPOCH) // _MICROSECOND
 
 
+@lru_cache(maxsize=KEPT_TIMES)
 def decode_time(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
@@ -231,9 +237,14 @@ def _decoded(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
     return kind(**values)
 
 
+@cache
+def _by_name(kind: type[Record]) -> Mapping[str, _Column]:
+    return {column.name: column for column in _columns(kind)}
+
+
 def encode_fields(kind: type[Record], values: Mapping[str, Any]) -> dict[str, Any]:
     """Some columns of a record, for a filter or an update; a list stands for any of its members."""
-    known = {c.name: c for c in _columns(kind)}
+    known = _by_name(kind)
     row: dict[str, Any] = {}
     for name, value in values.items():
         column = known.get(name)

@@ -16,7 +16,7 @@ from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend
 from recollect.stores.sql.codec import decode_json, encode_vectors
 from recollect.stores.sql.rows import UserRows, own_delete, own_revision, own_select, own_update
-from recollect.stores.sql.spaces import RETIRED, marked
+from recollect.stores.sql.spaces import RETIRED, marks
 from recollect.text.analyse import terms
 
 COPIED = (
@@ -117,7 +117,8 @@ class Indexer:
         found = self._rows.all_in(self._rows.select(table, table.c.doc, table.c.terms), table.c.owner, owners)
         docs = [row["doc"] for row in found]
         self._backend.remove_text(self._rows, self._number, docs)
-        for space in {*self._spaces} | marked(self._rows.connection, RETIRED):
+        retired = {int(row["key"].removeprefix(RETIRED)) for row in self._rows.all(marks(RETIRED))}
+        for space in {*self._spaces} | retired:
             self._rows.change_in(_FORGET, schema.vectors.c.doc, docs, which_space=space)
         self._rows.delete_in(table, table.c.doc, docs)
         self.note_gone("chunk", [str(doc) for doc in docs])

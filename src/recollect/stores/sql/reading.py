@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
@@ -150,9 +152,9 @@ def beyond(key: Key, place: tuple[Any, Any], descending: bool) -> ColumnElement[
     return or_(first.is_not(None) if a is None else first > a, same)
 
 
-def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]]) -> list[R]:
-    """Rows of a kind's table with their links, as records."""
-    links = linked(rows, [row["id"] for row in found]) if link_fields(kind) else {}
+def records(rows: UserRows, kind: type[R], found: Sequence[Mapping[str, Any]], bare: bool = False) -> list[R]:
+    """Rows of a kind's table, as records; with their links, unless `bare`."""
+    links = linked(rows, [row["id"] for row in found]) if link_fields(kind) and not bare else {}
     if kind is not MemoryRecord:
         return [from_row(kind, row, links.get(row["id"], {})) for row in found]
     return [from_row(cast(type[R], BY_KIND[row["kind"]]), row, links.get(row["id"], {})) for row in found]
@@ -165,10 +167,11 @@ _LINKS = own_select(schema.links, schema.links.c.owner, schema.links.c.name, sch
 
 def linked(rows: UserRows, owners: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
     """What each owner links to, by the name of the link."""
-    links: dict[str, dict[str, list[str]]] = {}
-    for row in rows.all_in(_LINKS, schema.links.c.owner, owners):
-        links.setdefault(row["owner"], {}).setdefault(row["name"], []).append(row["target"])
-    return {owner: {name: tuple(told) for name, told in named.items()} for owner, named in links.items()}
+    links: dict[str, dict[str, tuple[str, ...]]] = {}
+    found = rows.tuples_in(_LINKS, schema.links.c.owner, owners)
+    for (owner, name), told in groupby(found, itemgetter(0, 1)):
+        links.setdefault(owner, {})[name] = tuple(map(itemgetter(2), told))
+    return links
 
 
 _LINKING = own_select(schema.links, schema.links.c.owner).where(schema.links.c.name == bindparam("link"))

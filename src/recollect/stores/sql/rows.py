@@ -180,6 +180,19 @@ class UserRows:
         chosen = _among(statement, column, self.server)
         return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
 
+    def tuples_in(
+        self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
+    ) -> list[tuple[Any, ...]]:
+        """`all_in` of columns that are stored as they are: rows that are no mappings take half the time."""
+        found: list[tuple[Any, ...]] = []
+        chosen = _among(statement, column, self.server)
+        for group in self._lists(values):
+            if not self.server and (known := kept(chosen)).is_ready(self.connection.dialect):
+                found += known.run(self.connection, {_USER: self.user, **group})
+            else:
+                found += map(tuple, self.run(chosen, **group))
+        return found
+
     def change_in(
         self, statement: Update | Delete, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> int:

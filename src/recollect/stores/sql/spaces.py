@@ -5,8 +5,10 @@ marked in `meta` until it is finished: the marks are what a later call goes by.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, literal, select, update
 
 from recollect.errors import Conflict, NotFound
 from recollect.model.space import Space
@@ -236,10 +238,15 @@ class SpaceKeeper:
             yield batch
 
 
+@cache
+def marks(prefix: str) -> Select[Any]:
+    """The marks that begin so, each with the number of a space behind that."""
+    return select(schema.meta.c.key).where(schema.meta.c.key.startswith(prefix))
+
+
 def marked(connection: Connection, prefix: str) -> set[int]:
     """The spaces that have such a mark."""
-    keys = connection.execute(select(schema.meta.c.key).where(schema.meta.c.key.startswith(prefix))).scalars()
-    return {int(key.removeprefix(prefix)) for key in keys}
+    return {int(key.removeprefix(prefix)) for key in connection.execute(marks(prefix)).scalars()}
 
 
 def _next_space(connection: Connection) -> int:

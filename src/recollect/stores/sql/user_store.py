@@ -115,14 +115,14 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
             return chunks_of(UserRows(connection, self._user), ids, space)
 
     @only_reads
-    def get(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+    def get(self, kind: type[R], ids: Sequence[str], *, bare: bool = False) -> list[R]:
         table = table_of(kind)
         if not ids:
             return []
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             found = rows.all_in(of_kind(rows.select(table), kind), table.c.id, list(dict.fromkeys(ids)))
-            by_id = {record.id: record for record in records(rows, kind, found)}
+            by_id = {record.id: record for record in records(rows, kind, found, bare)}
         return [by_id[id] for id in ids if id in by_id]
 
     def find(
@@ -134,6 +134,7 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
         descending: bool = False,
         after: str | None = None,
         limit: int | None = None,
+        bare: bool = False,
     ) -> Iterator[R]:
         table = table_of(kind)
         if order not in table.c:
@@ -144,7 +145,7 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
             behind = [] if place is None else [beyond(key, place, descending)]
-            found, place = self._page(kind, where, behind, order, descending, size)
+            found, place = self._page(kind, where, behind, order, descending, size, bare)
             yield from found
             if len(found) < size:
                 return
@@ -159,6 +160,7 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
         order: str,
         descending: bool,
         size: int,
+        bare: bool,
     ) -> tuple[list[R], tuple[Any, str] | None]:
         """Some records, and the place of the last one in their order."""
         table = table_of(kind)
@@ -169,7 +171,7 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
             shape, given = shaped(rows, kind, where)
             wanted = page_of(kind, shape, order, descending)
             page = rows.all(wanted.where(*behind) if behind else wanted, **given, **{PAGE_SIZE: size})
-            return records(rows, kind, page), (page[-1][order], page[-1]["id"]) if page else None
+            return records(rows, kind, page, bare), (page[-1][order], page[-1]["id"]) if page else None
 
     @only_reads
     def _place(self, kind: type[Record], order: str, id: str) -> tuple[Any, str]:

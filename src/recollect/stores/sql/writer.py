@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, or_, update
+from sqlalchemy import Connection, Table, bindparam, update
 
 from recollect.errors import Conflict, Invalid, NotFound
 from recollect.model.changes import (
@@ -35,22 +35,14 @@ from recollect.stores.sql import schema
 from recollect.stores.sql.appending import archived, grown, placed, unchanged
 from recollect.stores.sql.auditing import empty_payloads, unname
 from recollect.stores.sql.backend import Backend
-from recollect.stores.sql.codec import (
-    LINKS,
-    check_id,
-    encode_fields,
-    encode_number,
-    from_row,
-    link_fields,
-    to_columns,
-    to_row,
-)
+from recollect.stores.sql.codec import encode_fields, encode_number, from_row, to_columns, to_row
 from recollect.stores.sql.expecting import expect, expect_held, expect_only
 from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
+from recollect.stores.sql.linking import link, unlink
 from recollect.stores.sql.locking import lock_user
 from recollect.stores.sql.once import note_once
 from recollect.stores.sql.reading import of_kind
-from recollect.stores.sql.rows import UserRows, own_delete, own_revision, own_update
+from recollect.stores.sql.rows import UserRows, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
 from recollect.stores.sql.tending import pool_usage
 from recollect.stores.sql.threads import drop_threads, put_threads
@@ -73,8 +65,6 @@ _SAVE = (
     .values({name: bindparam(f"new_{name}") for name in _CHANGING})
 )
 _RENEW = own_update(schema.usage).where(schema.usage.c.id == bindparam("which")).values(since_renewal=0)
-_UNLINK = own_delete(schema.links).where(or_(*(schema.links.c.name == name for name in LINKS)))
-"""By their names, too, because the index has those before what is linked to."""
 _SETTLE = own_update(schema.users).values(
     {name: bindparam(f"new_{name}") for name in ("seq", "next_doc", "documents", "terms")}
 )
@@ -256,8 +246,6 @@ class _Writer:
         self.sizes.remove(table, replaced)
         reindexed = [put.record.id for put in puts if put.chunks is not None and put.record.id in known]
         self._rows.delete_in(table, table.c.id, replaced)
-        if link_fields(kind):
-            self._unlink(replaced)
         if reindexed:
             self.indexer.remove(reindexed)
             note_erasure(self._backend, self._rows)
@@ -274,7 +262,7 @@ class _Writer:
                 self.indexer.revise(put.record.id, {**row, **derived(row)})
             if isinstance(put.record, Conversation) and (put.record.archived_at or put.record.id in known):
                 self.indexer.archive(put.record.id, put.record.archived_at is not None)
-        self._link(puts)
+        link(self._rows, [put.record for put in puts], replaced)
 
     def revise(self, change: Revise) -> None:
         kind = BY_KIND[change.kind]
@@ -316,8 +304,7 @@ class _Writer:
         self.sizes.remove(table, ids)
         self._rows.delete_in(table, table.c.id, ids)
         if kind is not Conversation:  # its id is a name, which something else may have as its id
-            self._unlink(ids)
-            self._rows.change_in(_UNLINK, schema.links.c.target, ids)
+            unlink(self._rows, ids)
         if kind is Conversation:  # named by its caller, so even the name may tell something
             drop_threads(self._rows, ids)
             ids = [hmac.digest(self._secret, id.encode(), "sha256").hex() for id in ids]
@@ -356,18 +343,6 @@ class _Writer:
         self._rows.insert_columns(table, len(records), columns)
         self.sizes.add(table, columns.get("channel", ()))
         return columns
-
-    def _link(self, puts: Sequence[Put]) -> None:
-        rows = [
-            {"owner": put.record.id, "name": name, "place": place, "target": check_id(target)}
-            for put in puts
-            for name in link_fields(type(put.record))
-            for place, target in enumerate(dict.fromkeys(getattr(put.record, name)))
-        ]
-        self._rows.insert(schema.links, rows)
-
-    def _unlink(self, owners: Sequence[str]) -> None:
-        self._rows.delete_in(schema.links, schema.links.c.owner, owners)
 
 
 def note_erasure(backend: Backend, rows: UserRows) -> None:

@@ -1,6 +1,5 @@
 """What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
 
-import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
@@ -15,7 +14,6 @@ from sqlalchemy import URL, Connection, Engine, Select, create_engine, event, te
 from sqlalchemy.exc import DBAPIError
 
 from recollect.errors import (
-    RecollectError,
     SchemaMismatch,
     SettingsError,
     StoreCorrupt,
@@ -35,13 +33,12 @@ from recollect.stores.sqlite.cipher import (
     PAGE_SIZE,
     Driver,
     driver_for,
-    errors,
-    not_a_database,
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
+from recollect.stores.sqlite.failures import translated
 from recollect.stores.sqlite.figures import has_figures, set_figures
 from recollect.stores.sqlite.postings import KeptPostings
-from recollect.stores.sqlite.readers import Readers
+from recollect.stores.sqlite.ready import Ready
 from recollect.stores.sqlite.text import (
     add_text,
     clear_text,
@@ -55,6 +52,11 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 30
 SCRUB_PATIENCE_MS = 500
+LOG_PAGES = 4000
+"""How long the log gets, 32 MB, before its pages go where they belong: one that changed often goes once."""
+STATEMENTS = 1024
+"""How many statements a connection keeps prepared: recording, recall and the background ask some 400
+different ones, and to prepare one takes SQLite longer than to run it."""
 SMALLEST = 512
 """Bytes of the smallest SQLite database."""
 
@@ -65,6 +67,7 @@ _PRAGMAS = (
     "PRAGMA secure_delete = ON",  # freed bytes are overwritten
     "PRAGMA cache_size = -16384",  # of each connection, and a server has dozens; the system keeps the rest
     "PRAGMA temp_store = MEMORY",
+    f"PRAGMA wal_autocheckpoint = {LOG_PAGES}",
 )
 
 
@@ -97,8 +100,8 @@ class SqliteBackend:
             self._engine = _engine(path, self._driver)
             _migrate(self._engine)
             self._file = _identity(path)
-        self._commits = GroupCommit(self._engine.connect)
-        self._readers = Readers(self._engine.connect)
+        self._ready = Ready(self._engine.connect)
+        self._commits = GroupCommit(self._ready.lent)
         self._searcher = Searcher(cache_bytes, KeptPostings(cache_bytes // 8).read)
         self._closed = False
         watch(self)
@@ -107,7 +110,7 @@ class SqliteBackend:
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         self._check_open()
-        with translated(self._path), self._readers.reading() as connection:
+        with translated(self._path), self._ready.reading() as connection:
             yield connection
 
     def again(self, step: Callable[[], T]) -> T:
@@ -154,7 +157,7 @@ class SqliteBackend:
         VACUUM leaves no such copies. The log keeps every old page until it is truncated.
         """
         with translated(self._path):
-            return self._commits.alone(partial(_scrub, in_memory=self._driver.encrypted))
+            return self._commits.alone(partial(_scrub, self._engine, in_memory=self._driver.encrypted))
 
     def maintain(self) -> int:
         return 0
@@ -202,13 +205,13 @@ class SqliteBackend:
 
     def close(self) -> None:
         self._closed = True
-        self._readers.clear()
+        self._ready.clear()
         self._engine.dispose()
 
     def before_fork(self) -> None:
         # The child would write to a log that the parent deletes.
         self._commits.pause()
-        self._readers.clear()
+        self._ready.clear()
         self._engine.dispose()
 
     def after_fork(self) -> None:
@@ -298,8 +301,13 @@ def _refuse_foreign(path: Path, driver: Driver) -> None:
         raise SchemaMismatch(f"{path} holds tables of something else. Give another path.")
 
 
-def _scrub(connection: Connection, *, in_memory: bool) -> bool:
-    connection.detach()  # what is set here is not for others
+def _scrub(engine: Engine, *, in_memory: bool) -> bool:
+    with engine.connect() as connection:
+        connection.detach()  # what is set here is not for others
+        return _rewritten(connection, in_memory)
+
+
+def _rewritten(connection: Connection, in_memory: bool) -> bool:
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
     if not _truncate_log(connection):
         return False  # somebody reads an old state: try again before doing the work in vain
@@ -322,7 +330,7 @@ def _engine(path: Path, driver: Driver) -> Engine:
         URL.create("sqlite+pysqlite", database=str(path.absolute())),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
         module=driver.module,
-        connect_args={"timeout": BUSY_SECONDS},
+        connect_args={"timeout": BUSY_SECONDS, "cached_statements": STATEMENTS},
         pool_reset_on_return=None,
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=8,
@@ -336,48 +344,3 @@ def _engine(path: Path, driver: Driver) -> Engine:
 
     event.listen(engine, "connect", prepare, insert=True)  # the key comes before anything else
     return engine
-
-
-_MEANING: dict[int, tuple[type[StoreError], str]] = {
-    sqlite3.SQLITE_CORRUPT: (
-        StoreCorrupt,
-        (
-            "is damaged. Nothing was changed: restore it from a backup, or save what can be read with "
-            "`recollect export`."
-        ),
-    ),
-    sqlite3.SQLITE_FULL: (
-        StoreUnavailable,
-        "could not be written: the disk is full. Free some space and try again.",
-    ),
-    sqlite3.SQLITE_READONLY: (StoreUnavailable, "is read-only. Make the file and its folder writable."),
-    sqlite3.SQLITE_CANTOPEN: (
-        StoreUnavailable,
-        "could not be opened. Check that the folder exists and may be read and written.",
-    ),
-    sqlite3.SQLITE_BUSY: (StoreUnavailable, "is being written by another process for too long. Try again."),
-    sqlite3.SQLITE_IOERR: (StoreUnavailable, "could not be read or written by the disk. Check the disk."),
-}
-
-
-@contextmanager
-def translated(path: Path) -> Generator[None]:
-    """SQLite's errors in our words."""
-    try:
-        yield
-    except DBAPIError as error:
-        raise _error(path, error.orig) from error
-    except errors("Error") as error:
-        raise _error(path, error) from error
-    except OSError as error:
-        raise StoreUnavailable(f"{path} could not be opened: {error.strerror}.") from error
-
-
-def _error(path: Path, error: BaseException | None) -> RecollectError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_NOTADB:
-        return not_a_database(path, error)
-    if not code and isinstance(error, errors("OperationalError")):
-        code = sqlite3.SQLITE_CORRUPT  # Python's own: stored text that is not UTF-8
-    kind, message = _MEANING.get(code, (StoreError, f"failed: {error}."))
-    return kind(f"{path} {message}")

@@ -7,7 +7,7 @@ has to be durable.
 
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
@@ -29,7 +29,7 @@ class _Job(Generic[T]):
 class GroupCommit:
     """Runs pieces of work on one connection, durably, sharing commits among threads."""
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
+    def __init__(self, connect: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._connect = connect
         self._seat = threading.Lock()
         self._waiting_lock = threading.Lock()
@@ -49,10 +49,10 @@ class GroupCommit:
             raise job.error
         return job.result  # pyright: ignore[reportReturnType]
 
-    def alone(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, run outside a transaction while the others here wait."""
-        with self._seat, self._connect() as connection:
-            return work(connection)
+    def alone(self, work: Callable[[], T]) -> T:
+        """What `work` returns, run while the others here wait."""
+        with self._seat:
+            return work()
 
     def pause(self) -> None:
         """Let nobody write until `resume`."""
@@ -71,7 +71,7 @@ class GroupCommit:
                     else:
                         for job in batch:
                             _run(connection, job)
-                    connection.exec_driver_sql("COMMIT")
+                    execute(connection, "COMMIT")
                 except BaseException:
                     roll_back(connection)
                     raise
@@ -114,7 +114,7 @@ def _run(connection: Connection, job: _Job[Any]) -> None:
 
 
 def execute(connection: Connection, statement: str) -> None:
-    """Begin or end a transaction; straight to the driver, because every recall does it."""
+    """Begin or end a transaction; straight to the driver, because everything that is asked does it."""
     raw: Any = connection.connection.dbapi_connection
     raw.execute(statement)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from recollect.errors import NotFound, SchemaMismatch, StoreCorrupt, StoreUnavailable
 from recollect.keys import Key
-from recollect.stores.sqlite.backend import open_here, translated
+from recollect.stores.sqlite.backend import open_here
 from recollect.stores.sqlite.cipher import (
     MARK,
     NOT_OURS,
@@ -24,6 +24,7 @@ from recollect.stores.sqlite.cipher import (
     sqlcipher,
     with_salt,
 )
+from recollect.stores.sqlite.failures import translated
 
 PATIENCE_SECONDS = 2.0
 BLOCK = 1 << 20
