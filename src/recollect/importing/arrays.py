@@ -73,22 +73,22 @@ class Text:
                 return self._passed(TOO_DEEP)
             except ValueError:  # a number with thousands of digits
                 return self._passed(NOT_JSON)
-            if end < len(self._held):
+            goes_on = isinstance(found, (int, float)) and end >= len(self._held) - _MARGIN
+            if not goes_on or not self._more():
                 self._at = end
-                return found
-            if not self._more():  # else a number may go on
-                self._at = len(self._held)
                 return found
 
     def _more(self) -> bool:
-        """Let go of what was read, and read about as much again as is held; whether there was more."""
+        """Read about as much again as is held, and let go of what was read; whether there was more."""
         if self._ended:
             return False
-        self._held, self._at = self._held[self._at :], 0
-        data = self._stream.read(max(PIECE, len(self._held)))
+        data = self._stream.read(max(PIECE, len(self._held) - self._at))
         self._ended = not data
-        self._held += self._decode(data, final=not data)
-        return not self._ended
+        if self._ended:
+            self._held += self._decode(b"", final=True)
+            return False
+        self._held, self._at = self._held[self._at :] + self._decode(data), 0
+        return True
 
     def _passed(self, reason: str) -> Bad:
         """Pass over a value that cannot be read, by its brackets, quotes and commas alone."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -16,6 +17,8 @@ IMPORTED = "imported"
 """Where the metadata of what was imported tells where from, and by which id it is known there."""
 _MILLISECONDS = 1e11
 """Seconds since 1970 do not reach this before the year 5138; what does is in milliseconds."""
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""Bytes that were not UTF-8, as they are decoded."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -80,7 +83,7 @@ def unreadable(text: str) -> str | None:
     """Why a text cannot be kept word for word, if so."""
     if not text.strip():
         return NO_TEXT
-    return BROKEN if any("\udc80" <= character <= "\udcff" for character in text) else None
+    return BROKEN if _ESCAPED.search(text) else None
 
 
 def named(source: str, *parts: str) -> str:
