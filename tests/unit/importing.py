@@ -21,7 +21,12 @@ def zipped(path: Path, **files: Any) -> Path:
 
 
 def node(
-    id: str, parent: str | None, role: str = "user", *parts: Any, children: list[str] | None = None, **more: Any
+    id: str,
+    parent: str | None,
+    role: str = "user",
+    *parts: Any,
+    children: list[str] | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     """A message in the tree of a conversation of ChatGPT."""
     content = more.pop("content", {"content_type": "text", "parts": [*parts]})
@@ -36,7 +41,9 @@ def node(
     return {"id": id, "message": message, "parent": parent, "children": children or []}
 
 
-def chatgpt(id: str, *nodes: dict[str, Any], current: str | None = None, title: Any = "A talk") -> dict[str, Any]:
+def chatgpt(
+    id: str, *nodes: dict[str, Any], current: str | None = None, title: Any = "A talk"
+) -> dict[str, Any]:
     return {
         "title": title,
         "create_time": 1_699_999_999.5,
@@ -44,7 +51,8 @@ def chatgpt(id: str, *nodes: dict[str, Any], current: str | None = None, title: 
         "conversation_id": id,
         "id": id,
         "current_node": nodes[-1]["id"] if current is None else current,
-        "mapping": {"root": {"id": "root", "message": None, "parent": None}} | {one["id"]: one for one in nodes},
+        "mapping": {"root": {"id": "root", "message": None, "parent": None}}
+        | {one["id"]: one for one in nodes},
     }
 
 
@@ -95,7 +103,9 @@ def palace(folder: Path, **drawers: dict[str, Any]) -> Path:
         for key, value in values.items():
             name = "chroma:document" if key == "document" else key
             row = (value, None) if isinstance(value, (str, bytes)) else (None, value)
-            database.execute("INSERT INTO embedding_metadata VALUES (?, ?, ?, ?, NULL, NULL)", (number, name, *row))
+            database.execute(
+                "INSERT INTO embedding_metadata VALUES (?, ?, ?, ?, NULL, NULL)", (number, name, *row)
+            )
     database.commit()
     database.close()
     return folder

@@ -70,7 +70,9 @@ def test_chatgpt_leaves_out_what_nobody_said(tmp_path: Path) -> None:
         node("2", "1", "user", image),
         node("3", "2", "user", image, "See?", attachments=[{"name": "a.png"}, {}, 3]),
         node("4", "3", "assistant", content={"content_type": "thoughts", "thoughts": []}),
-        node("5", "4", "assistant", content={"content_type": "code", "text": "search()"}, recipient="browser"),
+        node(
+            "5", "4", "assistant", content={"content_type": "code", "text": "search()"}, recipient="browser"
+        ),
         node("6", "5", "tool", "found"),
         node("7", "6", "assistant", "quiet", is_visually_hidden_from_conversation=True),
         node("8", "7", "user", heard),
@@ -88,9 +90,9 @@ def test_chatgpt_leaves_out_what_nobody_said(tmp_path: Path) -> None:
         NO_TEXT: 1,
         NOT_AN_OBJECT: 1,
     }
-    assert [item for item in items if isinstance(item, Said)][0].message.metadata["imported"]["attachments"] == [
-        "a.png"
-    ]
+    assert [item for item in items if isinstance(item, Said)][0].message.metadata["imported"][
+        "attachments"
+    ] == ["a.png"]
 
 
 def test_chatgpt_in_split_files_of_its_zip_and_its_folder(tmp_path: Path) -> None:
@@ -106,7 +108,9 @@ def test_chatgpt_in_split_files_of_its_zip_and_its_folder(tmp_path: Path) -> Non
 
 
 def test_chatgpt_trees_that_are_broken(tmp_path: Path) -> None:
-    circle = chatgpt("c1", node("a", "b", "user", "A", children=["b"]), node("b", "a", "user", "B", children=["a"]))
+    circle = chatgpt(
+        "c1", node("a", "b", "user", "A", children=["b"]), node("b", "a", "user", "B", children=["a"])
+    )
     lost = chatgpt("c2", node("a", "gone", "user", "A"), current="nowhere")
     nameless = {**chatgpt("", node("a", None, "user", "A"))}
     odd = [circle, lost, nameless, {"mapping": []}, {"mapping": {"a": 5, "b": None}, "id": "x"}, 5, None, "x"]
@@ -123,7 +127,12 @@ def test_claude_with_what_was_attached(tmp_path: Path) -> None:
     talk = claude(
         "c1",
         sent("1", "human", "Read this", attachments=[{"file_name": "", "extracted_content": "a long paste"}]),
-        sent("2", "assistant", "", content=[{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Done"}]),
+        sent(
+            "2",
+            "assistant",
+            "",
+            content=[{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Done"}],
+        ),
         sent("3", "assistant", "", content=[{"type": "tool_use", "name": "x"}]),
         sent("4", "human", "", attachments=[{"file_name": "b.txt", "extracted_content": "only this"}]),
         sent("5", "robot", "beep"),
@@ -256,7 +265,13 @@ def test_mem0_leaves_out_what_is_no_memory(tmp_path: Path) -> None:
     odd: list[Any] = [{"id": "1", "memory": ""}, {"memory": "no id"}, {"id": [], "memory": "x"}, {}, 5, None]
     gone = [{"id": "2", "content": "x", "state": "deleted"}]
     items = [*mem0.read(written(tmp_path / "a.json", {"results": odd + gone, "relations": [{}, {}]}))]
-    assert left(iter(items)) == {NO_TEXT: 1, mem0.NO_ID: 2, NOT_AN_OBJECT: 3, mem0.DELETED: 1, mem0.RELATION: 2}
+    assert left(iter(items)) == {
+        NO_TEXT: 1,
+        mem0.NO_ID: 2,
+        NOT_AN_OBJECT: 3,
+        mem0.DELETED: 1,
+        mem0.RELATION: 2,
+    }
 
 
 def test_the_backup_of_openmemory(tmp_path: Path) -> None:
@@ -282,7 +297,13 @@ def test_the_backup_of_openmemory(tmp_path: Path) -> None:
 def test_the_drawers_and_the_graph_of_a_palace(tmp_path: Path) -> None:
     folder = palace(
         tmp_path / "palace",
-        d1={"document": "Max loves chess", "wing": "family", "room": "max", "chunk_index": 3, "filed_at": "2026-01-02T03:04:05+00:00"},
+        d1={
+            "document": "Max loves chess",
+            "wing": "family",
+            "room": "max",
+            "chunk_index": 3,
+            "filed_at": "2026-01-02T03:04:05+00:00",
+        },
         _reg_1={"document": "[registry] x", "wing": "family", "room": "_registry"},
         d2={"document": " ", "wing": "w"},
         d3={"wing": "w"},
@@ -319,7 +340,10 @@ def test_a_palace_that_was_exported_as_markdown(tmp_path: Path) -> None:
         "## d2\n\n> Second\n\n| Field | Value |\n|-------|-------|\n| Source | unknown |\n| Filed | unknown |\n\n---\n\n"
     )
     found = known(mempalace.read(tmp_path))
-    assert {key: one.content for key, one in found.items()} == {"d1": "Max loves chess\n\nand tea", "d2": "Second"}
+    assert {key: one.content for key, one in found.items()} == {
+        "d1": "Max loves chess\n\nand tea",
+        "d2": "Second",
+    }
     assert found["d1"].at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert found["d2"].at is None
     assert detect(tmp_path) == "mempalace"
@@ -412,7 +436,10 @@ def test_what_is_nobodys_is_not_guessed(tmp_path: Path, text: str, source: str |
         ("2026-01-02", datetime(2026, 1, 2, tzinfo=UTC)),
         ("2026-01-02T03:04:05Z", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
         (1_700_000_000_000, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)),
-        *((odd, None) for odd in ("soon", "", None, True, 1e300, float("nan"), [], "0001-01-01T00:00:00+14:00")),
+        *(
+            (odd, None)
+            for odd in ("soon", "", None, True, 1e300, float("nan"), [], "0001-01-01T00:00:00+14:00")
+        ),
     ],
 )
 def test_times_as_they_are_written_elsewhere(value: object, at: datetime | None) -> None:
@@ -420,7 +447,12 @@ def test_times_as_they_are_written_elsewhere(value: object, at: datetime | None)
 
 
 ODD = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["user", "a"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["user", "a"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -440,7 +472,15 @@ ODD = st.recursive(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ODD)
 def test_wrong_types_anywhere_are_left_out_and_break_nothing(tmp_path: Path, value: Any) -> None:
-    file = written(tmp_path / "conversations.json", [value, {"id": "c", "uuid": "c", "mapping": value}, {"uuid": "c", "chat_messages": [value]}, {"messages": value}])
+    file = written(
+        tmp_path / "conversations.json",
+        [
+            value,
+            {"id": "c", "uuid": "c", "mapping": value},
+            {"uuid": "c", "chat_messages": [value]},
+            {"messages": value},
+        ],
+    )
     for read in (chatgpt_source.read, claude_source.read, messages.read, mem0.read):
         for item in read(file):
             assert isinstance(item, (Said, Known, Left))
@@ -448,7 +488,12 @@ def test_wrong_types_anywhere_are_left_out_and_break_nothing(tmp_path: Path, val
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text() | st.lists(st.sampled_from(["---\n", "# a\n", "## b\n", "```\n", "title: x\n", "tags:\n", "- t\n", "text\n"])).map("".join))
+@given(
+    st.text()
+    | st.lists(
+        st.sampled_from(["---\n", "# a\n", "## b\n", "```\n", "title: x\n", "tags:\n", "- t\n", "text\n"])
+    ).map("".join)
+)
 def test_any_note_keeps_its_words(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.md").write_bytes(text.encode("utf-8", "surrogatepass"))
     items = [*markdown.read(tmp_path / "a.md")]

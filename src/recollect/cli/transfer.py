@@ -133,9 +133,9 @@ def import_(
 
     Stopped half way, it goes on when run again. What is left out is told, with the reason.
     """
-    if source == AUTO and file != values.STDIN:
-        source = detect(Path(file)) or OWN
-    if source not in (OWN, AUTO):
+    if source == AUTO:
+        source = _told_by(file)
+    if source != OWN:
         if file == values.STDIN:
             raise typer.BadParameter(f"an import from {source} needs a file, not -.", param_hint="PATH")
         _import_from(here, source, Path(file), of, dry_run)
@@ -150,6 +150,16 @@ def import_(
         {"imported": dict(taken.counts), "total": taken.total, "unchanged": taken.unchanged},
         lambda: _tell(here, taken),
     )
+
+
+def _told_by(file: str) -> str:
+    """The source, by what is in the file."""
+    if file == values.STDIN or not Path(file).exists():
+        return OWN
+    if (found := detect(Path(file))) is None:
+        names = ", ".join((OWN, *SOURCES))
+        raise Invalid(f"{file} is nothing that is known here: say with --from which of {names} wrote it.")
+    return found
 
 
 def _import_from(here: Here, source: str, path: Path, of: str | None, dry_run: bool) -> None:

@@ -1,6 +1,7 @@
 """Which program a file is of, by what is in it."""
 
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 from recollect.errors import NotFound
@@ -11,7 +12,6 @@ from recollect.model.records import Json
 
 OWN = "recollect"
 """What `recollect export` writes."""
-_EXPORTED = (b"# Palace Export", b"# Snapshot Index")
 
 
 def detect(path: Path) -> str | None:
@@ -36,8 +36,7 @@ def _folder(path: Path) -> str | None:
         return mempalace.SOURCE
     if found := _first(path, chatgpt.FILES) or _first(path, mem0.FILES):
         return found
-    index = path / "index.md"
-    if index.is_file() and index.open("rb").readline().startswith(_EXPORTED):
+    if mempalace.is_exported(path):
         return mempalace.SOURCE
     return markdown.SOURCE if next(markdown.notes(path), None) else None
 
@@ -45,8 +44,8 @@ def _folder(path: Path) -> str | None:
 def _first(path: Path, pattern: str) -> str | None:
     """By the first value in the first of such files."""
     for source in sources(path, pattern)[:1]:
-        for _, value in values(source):
-            return _like(as_object(value))
+        with closing(values(source)) as found:
+            return next((_like(as_object(value)) for _, value in found), None)
     return None
 
 

@@ -102,7 +102,7 @@ def members(path: Path) -> list[zipfile.ZipInfo]:
     return sorted(safe, key=lambda member: member.filename)
 
 
-def values(source: Source) -> Iterator[tuple[str, Any]]:
+def values(source: Source) -> Generator[tuple[str, Any]]:
     """The values in a file with their places: the elements of an array, the lines of JSON Lines, or the one
     document that it is. `Bad` for what cannot be read."""
     with source.open() as stream:

@@ -46,6 +46,7 @@ LEFT JOIN entities s ON s.id = t.subject
 LEFT JOIN entities o ON o.id = t.object
 ORDER BY t.rowid
 """
+_INDEXES = (b"# Palace Export", b"# Snapshot Index")
 _DRAWER = re.compile(r"^## (\S+)\n\n((?:>[^\n]*\n)+)\n(?=\| Field \| Value \|)", re.MULTILINE)
 _FILED = re.compile(r"^\| Filed \| ([^|\n]+) \|$", re.MULTILINE)
 
@@ -156,10 +157,19 @@ def _sure(value: Any) -> float | None:
         return None
 
 
+def is_exported(folder: Path) -> bool:
+    """Whether a folder is an export as Markdown."""
+    index = folder / "index.md"
+    if not index.is_file():
+        return False
+    with index.open("rb") as stream:
+        return stream.readline(100).startswith(_INDEXES)
+
+
 def _rooms(folder: Path) -> list[Path]:
-    """The files of an export as Markdown: one a room, in a folder a wing."""
+    """The files of an export: one a room, in a folder a wing."""
     files = sorted(one for one in folder.glob("*/*.md") if one.name != "index.md" and not one.is_symlink())
-    return files if (folder / "index.md").is_file() else []
+    return files if is_exported(folder) else []
 
 
 def _exported(folder: Path, room: Path) -> Items:

@@ -59,4 +59,4 @@ class Tally:
 
     def report(self, source: str, dry_run: bool) -> Report:
         skipped = (Skipped(reason, n, tuple(self.first[reason])) for reason, n in self.reasons.most_common())
-        return Report(source, dict(self.imported), self.corrected, self.unchanged, tuple(skipped), dry_run)
+        return Report(source, dict(+self.imported), self.corrected, self.unchanged, tuple(skipped), dry_run)
