@@ -3,8 +3,11 @@
 import json
 import sqlite3
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from recollect.importing.items import Items, Known, Left, Said
 
 
 def written(path: Path, value: Any) -> Path:
@@ -89,7 +92,7 @@ def palace(folder: Path, **drawers: dict[str, Any]) -> Path:
     database.executescript("""
         CREATE TABLE collections (id TEXT PRIMARY KEY, name TEXT NOT NULL);
         CREATE TABLE segments (id TEXT PRIMARY KEY, type TEXT, scope TEXT NOT NULL, collection TEXT NOT NULL);
-        CREATE TABLE embeddings (id INTEGER PRIMARY KEY, segment_id TEXT NOT NULL, embedding_id TEXT NOT NULL);
+        CREATE TABLE embeddings (id INTEGER PRIMARY KEY, segment_id TEXT NOT NULL, embedding_id TEXT);
         CREATE TABLE embedding_metadata (id INTEGER, key TEXT NOT NULL, string_value TEXT, int_value INTEGER,
             float_value REAL, bool_value INTEGER, PRIMARY KEY (id, key));
         INSERT INTO collections VALUES ('c', 'mempalace_drawers'), ('d', 'mempalace_closets');
@@ -127,3 +130,16 @@ def graph(folder: Path, *triples: tuple[Any, ...]) -> Path:
     database.commit()
     database.close()
     return folder
+
+
+def said(items: Items) -> list[tuple[str | None, int | None, str, str]]:
+    found = [item.message for item in items if isinstance(item, Said)]
+    return [(one.conversation, one.index, one.role, one.content) for one in found]
+
+
+def known(items: Items) -> dict[str, Known]:
+    return {item.key: item for item in items if isinstance(item, Known)}
+
+
+def left(items: Items) -> dict[str, int]:
+    return Counter(item.reason for item in items if isinstance(item, Left))

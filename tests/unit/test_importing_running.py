@@ -1,4 +1,4 @@
-"""Importing: once however often it is done, whatever is in the file, and with an account of what was left out."""
+"""Importing: once however often it is done, whatever is in the file, and told what was left out."""
 
 import threading
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def test_memories_are_known_again_by_their_id(
     file = written(tmp_path / "a.json", first)
     assert counted(import_from(derek, "mem0", file)) == ({"fact": 2}, 0, 0, {})
     stored = derek.list("fact")
-    assert {fact.valid_from for fact in stored} == {datetime(2024, 5, 1, 10, tzinfo=UTC)}  # type: ignore
+    assert {fact.valid_from for fact in stored} == {datetime(2024, 5, 1, 10, tzinfo=UTC)}
     assert derek.recall("tea").hits[0].content == "Likes tea"
     assert counted(import_from(derek, "mem0", file)) == ({}, 0, 2, {})
     clock.advance(days=1)
@@ -89,12 +89,12 @@ def test_memories_are_known_again_by_their_id(
 def test_what_was_corrected_or_forgotten_here_stays_so(derek: ScopedMemory, tmp_path: Path) -> None:
     file = written(tmp_path / "a.json", [memory("1", "Likes tea"), memory("2", "Lives in Rome")])
     import_from(derek, "mem0", file)
-    facts = {fact.content: fact.id for fact in derek.list("fact")}  # type: ignore
+    facts = {fact.content: fact.id for fact in derek.list("fact")}
     derek.correct(facts["Likes tea"], "Likes coffee")
     derek.forget(facts["Lives in Rome"])
     assert counted(import_from(derek, "mem0", file)) == ({}, 0, 1, {FORGOTTEN: 1})
     derek.forget(conversation="import:mem0")  # which undoes the import
-    assert [fact.content for fact in derek.list("fact")] == ["Likes coffee"]  # type: ignore
+    assert [fact.content for fact in derek.list("fact")] == ["Likes coffee"]
 
 
 def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) 
     file = written(tmp_path / "a.json", mixed)
     assert counted(import_from(derek, "mem0", file, dry_run=True)) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
     assert counted(import_from(derek, "mem0", file, of="ben")) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
-    assert sorted(fact.content for fact in derek.list("fact")) == ["b", "c"]  # type: ignore
+    assert sorted(fact.content for fact in derek.list("fact")) == ["b", "c"]
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(derek: ScopedMemory, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_what_does_not_fit_is_left_out_alone(
         {TOO_LONG: 1, EXPIRED: 1, TWICE: 1, "it cannot be stored as it is": 1},
     )
     assert report.skipped[0].first == ("a.json, item 1",)
-    stored = {fact.content: fact.metadata for fact in mine.list("fact")}  # type: ignore
+    stored = {fact.content: fact.metadata for fact in mine.list("fact")}
     assert stored["nan"] == stored["much metadata"] | {"imported": {"from": "mem0", "id": "5"}}
     long = [talk("c1", "y" * 2001, "fine"), {**talk("c2", "hi"), "title": "t" * 20_000}]
     report = import_from(mine, "chatgpt", written(tmp_path / "b.json", long))
@@ -154,9 +154,9 @@ def test_facts_of_a_graph_hold_from_and_until(derek: ScopedMemory, tmp_path: Pat
         ("Max", "does", "judo", "2025-01-01", "2024-06-30", 1.0),
     )
     assert counted(import_from(derek, "mempalace", folder)) == ({"fact": 3}, 0, 0, {BACKWARDS: 1})
-    names = {entity.id: entity.name for entity in derek.list("entity")}  # type: ignore
-    (swims,) = [fact for fact in derek.list("fact") if fact.content == "Max does swimming"]  # type: ignore
-    assert [names[id] for id in swims.about] == ["Max", "swimming"]  # type: ignore
+    names = {entity.id: entity.name for entity in derek.list("entity")}
+    (swims,) = [fact for fact in derek.list("fact") if fact.content == "Max does swimming"]
+    assert [names[id] for id in swims.about] == ["Max", "swimming"]
     assert counted(import_from(derek, "mempalace", folder)) == ({}, 0, 3, {BACKWARDS: 1})
 
 
@@ -250,7 +250,7 @@ def test_what_cannot_be_imported_says_why(derek: ScopedMemory, tmp_path: Path) -
         with pytest.raises(NotFound):
             import_from(derek, source, tmp_path / "nowhere")
     with pytest.raises(Invalid):
-        import_from(derek, "mem0", tmp_path / "empty.json", progress=3)  # type: ignore[arg-type]
+        import_from(derek, "mem0", tmp_path / "empty.json", progress=3)
 
 
 ROWS = st.lists(
