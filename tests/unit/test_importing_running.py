@@ -25,7 +25,7 @@ def counted(report: Report) -> tuple[dict[str, int], int, int, dict[str, int]]:
     return dict(report.imported), report.corrected, report.unchanged, skipped
 
 
-def memory(id: str, text: str, **more: Any) -> dict[str, Any]:
+def memory_of(id: str, text: str, **more: Any) -> dict[str, Any]:
     return {"id": id, "memory": text, "created_at": "2024-05-01T10:00:00Z", **more}
 
 
@@ -65,7 +65,7 @@ def test_another_branch_than_was_imported_is_told_and_changes_nothing(
 def test_memories_are_known_again_by_their_id(
     derek: ScopedMemory, tmp_path: Path, clock: ManualClock
 ) -> None:
-    first = [memory("1", "Likes tea", updated_at=None), memory("2", "Lives in Rome")]
+    first = [memory_of("1", "Likes tea", updated_at=None), memory_of("2", "Lives in Rome")]
     file = written(tmp_path / "a.json", first)
     assert counted(import_from(derek, "mem0", file)) == ({"fact": 2}, 0, 0, {})
     stored = derek.list("fact")
@@ -73,8 +73,8 @@ def test_memories_are_known_again_by_their_id(
     assert derek.recall("tea").hits[0].content == "Likes tea"
     assert counted(import_from(derek, "mem0", file)) == ({}, 0, 2, {})
     clock.advance(days=1)
-    changed = memory("2", "Lives in Lisbon", updated_at="2024-06-01T00:00:00Z")
-    written(file, [memory("1", "Likes tea"), changed, memory("3", "Has a dog")])
+    changed = memory_of("2", "Lives in Lisbon", updated_at="2024-06-01T00:00:00Z")
+    written(file, [memory_of("1", "Likes tea"), changed, memory_of("3", "Has a dog")])
     assert counted(import_from(derek, "mem0", file)) == ({"fact": 1}, 1, 1, {})
     assert counted(import_from(derek, "mem0", file)) == ({}, 0, 3, {})
     was = derek.recall("Where do I live", as_of=datetime(2024, 5, 15, tzinfo=UTC), kinds=["fact"])
@@ -87,7 +87,7 @@ def test_memories_are_known_again_by_their_id(
 
 
 def test_what_was_corrected_or_forgotten_here_stays_so(derek: ScopedMemory, tmp_path: Path) -> None:
-    file = written(tmp_path / "a.json", [memory("1", "Likes tea"), memory("2", "Lives in Rome")])
+    file = written(tmp_path / "a.json", [memory_of("1", "Likes tea"), memory_of("2", "Lives in Rome")])
     import_from(derek, "mem0", file)
     facts = {fact.content: fact.id for fact in derek.list("fact")}
     derek.correct(facts["Likes tea"], "Likes coffee")
@@ -97,8 +97,18 @@ def test_what_was_corrected_or_forgotten_here_stays_so(derek: ScopedMemory, tmp_
     assert [fact.content for fact in derek.list("fact")] == ["Likes coffee"]
 
 
+def test_a_memory_that_went_to_another_channel_is_not_brought_twice(memory: Memory, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.json", [memory_of("1", "Likes tea")])
+    assert import_from(memory.scope("derek", "work"), "mem0", file).total == 1
+    assert import_from(memory.scope("derek", "home"), "mem0", file).unchanged == 1
+    written(file, [memory_of("1", "Likes milk")])
+    report = import_from(memory.scope("derek", "home"), "mem0", file)
+    assert report.corrected + sum(one.count for one in report.skipped) == 1
+    assert import_from(memory.scope("derek", "work"), "mem0", file).total == 0
+
+
 def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) -> None:
-    mixed = [memory("1", "a", user_id="ann"), memory("2", "b", user_id="ben"), memory("3", "c")]
+    mixed = [memory_of("1", "a", user_id="ann"), memory_of("2", "b", user_id="ben"), memory_of("3", "c")]
     file = written(tmp_path / "a.json", mixed)
     assert counted(import_from(derek, "mem0", file, dry_run=True)) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
     assert counted(import_from(derek, "mem0", file, of="ben")) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
@@ -106,7 +116,7 @@ def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) 
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(derek: ScopedMemory, tmp_path: Path) -> None:
-    memories = written(tmp_path / "a.json", [memory("1", "Likes tea"), memory("1", "Likes coffee")])
+    memories = written(tmp_path / "a.json", [memory_of("1", "Likes tea"), memory_of("1", "Likes coffee")])
     talks = written(tmp_path / "b.json", [talk("c1", "Hi", "Ho")])
     for source, file in (("mem0", memories), ("chatgpt", talks)):
         dry = import_from(derek, source, file, dry_run=True)
@@ -122,13 +132,13 @@ def test_what_does_not_fit_is_left_out_alone(
     mine = open_memory(content_limit=2000, metadata_limit=300).scope("derek")
     soon = (clock.now() - timedelta(days=1)).isoformat()
     given = [
-        memory("1", "x" * 2001),
-        memory("2", "fits"),
-        memory("3", "expired", expiration_date=soon),
-        memory("4", "much metadata", metadata={"a": "x" * 500}),
-        memory("5", "nan", metadata={"a": float("nan")}),
-        memory("2", "again"),
-        memory("6" * 400, "a long id"),
+        memory_of("1", "x" * 2001),
+        memory_of("2", "fits"),
+        memory_of("3", "expired", expiration_date=soon),
+        memory_of("4", "much metadata", metadata={"a": "x" * 500}),
+        memory_of("5", "nan", metadata={"a": float("nan")}),
+        memory_of("2", "again"),
+        memory_of("6" * 400, "a long id"),
     ]
     report = import_from(mine, "mem0", written(tmp_path / "a.json", given))
     assert counted(report) == (
@@ -171,7 +181,7 @@ def test_notes_that_were_edited_are_corrected(derek: ScopedMemory, tmp_path: Pat
 
 def test_many_batches_and_going_on_after_a_failure(open_memory: OpenMemory, tmp_path: Path) -> None:
     mine = open_memory(batch_limit=7).scope("derek")
-    file = written(tmp_path / "a.json", [memory(str(n), f"fact {n}") for n in range(50)])
+    file = written(tmp_path / "a.json", [memory_of(str(n), f"fact {n}") for n in range(50)])
     talks = written(
         tmp_path / "b.json", [talk(f"c{n}", *(f"word {n} {i}" for i in range(9))) for n in range(6)]
     )
@@ -195,7 +205,7 @@ def test_many_batches_and_going_on_after_a_failure(open_memory: OpenMemory, tmp_
 
 def test_two_imports_of_the_same_at_once_bring_nothing_twice(open_memory: OpenMemory, tmp_path: Path) -> None:
     shared: Memory = open_memory(batch_limit=5)
-    file = written(tmp_path / "a.json", [memory(str(n), f"fact {n}") for n in range(60)])
+    file = written(tmp_path / "a.json", [memory_of(str(n), f"fact {n}") for n in range(60)])
     reports: list[Report] = []
     together = threading.Barrier(2)
 

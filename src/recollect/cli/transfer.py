@@ -20,6 +20,7 @@ from recollect.importing import AUTO, SOURCES, Report, import_from
 from recollect.importing.detecting import OWN, detect
 from recollect.record.copy import Copied, check_has, copy_store
 from recollect.record.transfer import Imported
+from recollect.scoped import ScopedMemory
 
 app = typer.Typer()
 
@@ -154,7 +155,7 @@ def import_(
 
 def _told_by(file: str) -> str:
     """The source, by what is in the file."""
-    if file == values.STDIN or not Path(file).exists():
+    if file == values.STDIN or not (Path(file).is_file() or Path(file).is_dir()):
         return OWN
     if (found := detect(Path(file))) is None:
         names = ", ".join((OWN, *SOURCES))
@@ -163,11 +164,22 @@ def _told_by(file: str) -> str:
 
 
 def _import_from(here: Here, source: str, path: Path, of: str | None, dry_run: bool) -> None:
-    with here.mine() as mine:
+    with _looking(here) if dry_run else here.mine() as mine:
         report = import_from(
             mine, source, path, progress=lambda done: here.progress("Importing", done), dry_run=dry_run, of=of
         )
     here.answer({**asdict(report), "total": report.total}, lambda: _tell_from(here, report))
+
+
+@contextmanager
+def _looking(here: Here) -> Generator[ScopedMemory]:
+    """The user's memory, for a look only: where there is none yet an empty one, which is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = here.settings_with(embedder="none")
+        if not wiring.is_server(settings) and not Path(wiring.address(settings)).exists():
+            settings = here.settings_with(embedder="none", db=str(Path(folder, "memory.db")))
+        with here.memory(settings) as memory:
+            yield here.scope(memory)
 
 
 def _tell(here: Here, taken: Imported) -> None:

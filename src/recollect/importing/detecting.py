@@ -20,6 +20,8 @@ def detect(path: Path) -> str | None:
         raise NotFound(f"There is no file {path}.")
     if path.is_dir():
         return _folder(path)
+    if not path.is_file():  # what is read of a pipe is gone
+        return None
     if path.name in (mempalace.CHROMA, mempalace.GRAPH):
         return mempalace.SOURCE
     if path.name.lower().endswith(markdown.ENDINGS):

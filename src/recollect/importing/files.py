@@ -78,7 +78,7 @@ def sources(path: Path, pattern: str) -> list[Source]:
     if path.is_dir():
         inside = sorted(one for one in path.iterdir() if one.is_file() and wanted.fullmatch(one.name))
         return [Source(one.name, one) for one in inside]
-    if not zipfile.is_zipfile(path):
+    if not path.is_file() or not zipfile.is_zipfile(path):  # of a pipe nothing is read twice
         return [Source(path.name, path)]
     return [
         Source(member.filename, path, member)
@@ -107,7 +107,7 @@ def values(source: Source) -> Generator[tuple[str, Any]]:
     document that it is. `Bad` for what cannot be read."""
     with source.open() as stream:
         try:
-            if source.name.removesuffix(".gz").endswith(("l", ".ndjson")):
+            if source.name.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
                 yield from lines(source.name, stream)
                 return
             text = Text(stream)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.errors import Conflict, Invalid
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.importing.items import IMPORTED, TOO_LONG, UNFIT, Known, Left, as_object
 from recollect.importing.report import Tally
 from recollect.limits import check_metadata
@@ -69,6 +69,7 @@ class Shelf:
         self._kept: dict[str, Kept] = {}
         self._tombstones: set[str] = set()
         self._taken: set[str] = set()
+        self._tried: set[str] = set()
 
     def keep(self, items: Sequence[Known]) -> None:
         """Remember those that are new, correct those that have changed."""
@@ -170,9 +171,17 @@ class Shelf:
     def _corrected(self, items: Sequence[Known], done: set[str]) -> None:
         for item in items:
             kept, now = self._kept[item.key], self._work.clock.now()
-            if not self._dry_run:
-                since = now if item.since is None else min(item.since, now)
-                kept.id = self._inside().correct(kept.id, item.content, since=since).id
+            try:
+                if not self._dry_run:
+                    since = now if item.since is None else min(item.since, now)
+                    kept.id = self._inside().correct(kept.id, item.content, since=since).id
+            except (Invalid, NotFound):  # somebody corrected or forgot it a moment ago, or it does not fit
+                if item.key not in self._tried:
+                    self._tried.add(item.key)
+                    raise Conflict from None
+                self._tally.left(Left(item.where, UNFIT))
+                done.add(item.key)
+                continue
             kept.said.add(digest(item.content))
             done.add(item.key)
             self._tally.corrected += 1
