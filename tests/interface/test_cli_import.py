@@ -72,7 +72,7 @@ def test_notes_that_changed_and_users_that_are_told_apart(tmp_path: Path) -> Non
     note.write_text("# Tea\nGreen")
     run("import", note)
     note.write_text("# Tea\nBlack")
-    assert "1 memory had changed there" in run("import", note).stdout
+    assert "Corrected 1 memory that had changed there." in run("import", note).stdout
     rows = [{"id": n, "memory": f"fact {n}", "user_id": f"user {n}"} for n in range(2)]
     assert ask("import", written(tmp_path / "m.json", rows), "--of", "user 1")["imported"] == {"fact": 1}
 

@@ -199,7 +199,7 @@ def _tell_from(here: Here, report: Report) -> None:
     did = "Would import" if report.dry_run else "Imported"
     output.line(f"{did} {kinds} from {report.source} for {here.user}.")
     if report.corrected:
-        output.line(f"{output.counted(report.corrected, 'memory')} had changed there and was corrected here.")
+        output.line(f"Corrected {output.counted(report.corrected, 'memory')} that had changed there.")
     _tell_unchanged(report.unchanged)
     if report.skipped:
         output.line(f"Left out {sum(one.count for one in report.skipped):,}:")
