@@ -49,8 +49,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "wiring": CORE | {"keys", "memory", "stores", "models"},
     "client": BASE | {"addresses", "record", "tend", "scoped", "limits", "asynchronous", "wire", ROOT},
     "agent": EDGE,
+    "importing": {"errors", "model", "limits", "workspace", "record", "scoped"},
     "server": EDGE | {"agent"},
-    "cli": EDGE | {"agent", "server", "bench"},
+    "cli": EDGE | {"agent", "server", "bench", "importing"},
     "bench": EDGE | {"agent", "server", "client"},
     "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them

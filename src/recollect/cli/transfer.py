@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
@@ -15,8 +16,11 @@ from recollect import wiring
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
 from recollect.errors import Invalid
+from recollect.importing import AUTO, SOURCES, Report, import_from
+from recollect.importing.detecting import OWN, detect
 from recollect.record.copy import Copied, check_has, copy_store
 from recollect.record.transfer import Imported
+from recollect.scoped import ScopedMemory
 
 app = typer.Typer()
 
@@ -101,13 +105,44 @@ def _atomic(path: Path) -> Generator[IO[str]]:
     app,
     "recollect import memory.jsonl",
     "zcat memory.jsonl.gz | recollect import - --user derek",
+    "recollect import --from chatgpt export.zip --dry-run",
+    "recollect import --from markdown notes/ --json | jq .skipped",
     name="import",
 )
 def import_(
     here: Here,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What `recollect export` wrote; or -.")],
+    file: Annotated[
+        str, typer.Argument(metavar="PATH", help="A file, a zip or a folder; - is an export of ours.")
+    ],
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            parser=values.one_of((OWN, *SOURCES, AUTO)),
+            metavar="SOURCE",
+            help=f"What wrote it: {', '.join((OWN, *SOURCES))}; without it, that is told by the file.",
+        ),
+    ] = AUTO,
+    of: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose memories, where the file has several users'.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be imported, and what not and why.")
+    ] = False,
 ) -> None:
-    """Take in what `recollect export` wrote. Doing it twice changes nothing."""
+    """Take in what `recollect export` wrote, or what other programs keep. Doing it twice changes nothing.
+
+    Stopped half way, it goes on when run again. What is left out is told, with the reason.
+    """
+    if source == AUTO:
+        source = _told_by(file)
+    if source != OWN:
+        if file == values.STDIN:
+            raise typer.BadParameter(f"an import from {source} needs a file, not -.", param_hint="PATH")
+        _import_from(here, source, Path(file), of, dry_run)
+        return
+    if dry_run or of is not None:
+        raise typer.BadParameter("an export of Recollect's own is imported as a whole.", param_hint="--from")
     with here.mine() as mine:
         taken = mine.import_(
             _from_document(values.lines(file)), lambda done: here.progress("Importing", done)
@@ -118,12 +153,59 @@ def import_(
     )
 
 
+def _told_by(file: str) -> str:
+    """The source, by what is in the file."""
+    if file == values.STDIN or not (Path(file).is_file() or Path(file).is_dir()):
+        return OWN
+    if (found := detect(Path(file))) is None:
+        names = ", ".join((OWN, *SOURCES))
+        raise Invalid(f"{file} is nothing that is known here: say with --from which of {names} wrote it.")
+    return found
+
+
+def _import_from(here: Here, source: str, path: Path, of: str | None, dry_run: bool) -> None:
+    with _looking(here) if dry_run else here.mine() as mine:
+        report = import_from(
+            mine, source, path, progress=lambda done: here.progress("Importing", done), dry_run=dry_run, of=of
+        )
+    here.answer({**asdict(report), "total": report.total}, lambda: _tell_from(here, report))
+
+
+@contextmanager
+def _looking(here: Here) -> Generator[ScopedMemory]:
+    """The user's memory, for a look only: where there is none yet an empty one, which is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = here.settings_with(embedder="none")
+        if not wiring.is_server(settings) and not Path(wiring.address(settings)).exists():
+            settings = here.settings_with(embedder="none", db=str(Path(folder, "memory.db")))
+        with here.memory(settings) as memory:
+            yield here.scope(memory)
+
+
 def _tell(here: Here, taken: Imported) -> None:
     kinds = output.summed(taken.counts)
     records = output.counted(taken.total, "record")
     output.line(f"Imported {records} for {here.user}{f' ({kinds})' if kinds else ''}.")
-    if taken.unchanged:
-        output.line(f"{taken.unchanged:,} {'was' if taken.unchanged == 1 else 'were'} there already.")
+    _tell_unchanged(taken.unchanged)
+
+
+def _tell_unchanged(count: int) -> None:
+    if count:
+        output.line(f"{count:,} {'was' if count == 1 else 'were'} there already.")
+
+
+def _tell_from(here: Here, report: Report) -> None:
+    kinds = output.summed(report.imported) or "nothing"
+    did = "Would import" if report.dry_run else "Imported"
+    output.line(f"{did} {kinds} from {report.source} for {here.user}.")
+    if report.corrected:
+        output.line(f"Corrected {output.counted(report.corrected, 'memory')} that had changed there.")
+    _tell_unchanged(report.unchanged)
+    if report.skipped:
+        output.line(f"Left out {sum(one.count for one in report.skipped):,}:")
+    for one in report.skipped:
+        more = ", …" if one.count > len(one.first) else ""
+        output.line(f"  {one.count:,}: {one.reason} ({'; '.join(one.first)}{more})")
 
 
 @command(
