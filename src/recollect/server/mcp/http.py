@@ -1,7 +1,7 @@
 """MCP at /mcp of the server: streamable HTTP without sessions, so that any process answers any request.
 
-Every request has an MCP server of its own, made for whoever the gate says is calling. The SDK takes two seconds
-to import, which only those wait for who call here first.
+Every request has an MCP server of its own, made for whoever the gate says is calling. The SDK takes two
+seconds to import, which only those wait for who call here first.
 """
 
 from importlib.util import find_spec
@@ -63,7 +63,10 @@ def _seen(scope: Scope, serving: Serving) -> ScopedMemory:
         raise Invalid(f"{PATH} takes {', '.join(SEEN_FROM)}, each once, and not {odd[0][:100]!r}.")
     said = {name: values[0] for name, values in given.items()}
     return serving.memory.scope(
-        own(scope["state"]["caller"]), said.get("channel", GLOBAL), said.get("agent"), said.get("conversation")
+        own(scope["state"]["caller"]),
+        said.get("channel", GLOBAL),
+        said.get("agent"),
+        said.get("conversation"),
     )
 
 

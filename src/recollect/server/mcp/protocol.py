@@ -1,7 +1,7 @@
 """The tools, resources and prompts of one person's memory, as the SDK's server speaks of them.
 
-A server is made for one connection, or one request, and holds nobody else's memory: there is nothing in what a
-client sends that could lead to another.
+A server is made for one connection, or one request, and holds nobody else's memory: nothing in what a client
+sends could lead to another.
 """
 
 import logging

@@ -104,7 +104,9 @@ def event_row(event: Event) -> Row:
 
 def event_line(one: Row) -> str:
     until = f" until {one['until'][:10]}" if "until" in one else ""
-    return f"{one['at'][:16]}{until} {one['kind']} {one['what']} [{one['id']}] {plain(one.get('content', ''))}"
+    return (
+        f"{one['at'][:16]}{until} {one['kind']} {one['what']} [{one['id']}] {plain(one.get('content', ''))}"
+    )
 
 
 def goal_row(goal: Goal) -> Row:

@@ -1,6 +1,5 @@
 """The tools: each a function with what models are told of it, and the one table of them all."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -69,7 +68,9 @@ def record(
     seen: Seen,
     role: Annotated[Literal["user", "assistant", "system", "tool"], Field(description="Who said it.")],
     content: Annotated[str, text("What was said, word for word.")],
-    conversation: Annotated[Conversation | None, Field(description="Where it was said, as told before.")] = None,
+    conversation: Annotated[
+        Conversation | None, Field(description="Where it was said, as told before.")
+    ] = None,
 ) -> Answer:
     """Store one message of the conversation word for word; what is worth knowing is worked out from it in the
     background. Use it to keep the conversation itself; for a single fact use remember."""
@@ -95,8 +96,8 @@ def forget(
     conversation: Annotated[Conversation | None, Field(description="Or a whole conversation.")] = None,
     dry_run: Annotated[bool, Field(description="Only tell how much would go.")] = False,
 ) -> Answer:
-    """Erase a memory, or a whole conversation, for good, with all that was derived from it alone. Only when the
-    user asks for it; for what has changed use correct."""
+    """Erase a memory, or a whole conversation, for good, with all that was derived from it alone. Only when
+    the user asks for it; for what has changed use correct."""
     gone = seen.memory.forget(id, conversation=conversation, dry_run=dry_run)
     counted = ", ".join(f"{count} {kind}" for kind, count in gone.counts.items()) or "nothing"
     said = f"Would erase: {counted}." if dry_run else f"Erased: {counted}."
@@ -169,7 +170,7 @@ def palace(
     after: Annotated[int | None, Field(ge=0, description="Go on behind this number.")] = None,
 ) -> Answer:
     """Walk through what was talked about: subjects (W-042), in them conversations (W-042/R-11), topics
-    (W-042/R-11/C-2), and turns word for word. A citation such as § W-042/R-11/D-007 opens the turn it cites."""
+    (W-042/R-11/C-2), and turns word for word. A citation such as § W-042/R-11/D-007 opens what it cites."""
     if place is not None and isinstance(read_place(place), Pointer):
         return _drawer(seen, place)
     places = seen.memory.palace(place, limit=limit, after=after)
