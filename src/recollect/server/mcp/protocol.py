@@ -25,6 +25,9 @@ log = logging.getLogger("recollect.server")
 
 UNFORESEEN = "Something went wrong here that should not. The log of the server says what."
 
+SAID = 800
+"""Characters of an error that are told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -101,7 +104,8 @@ async def _done(seat: Seat, work: Callable[[], str]) -> str:
 
 def _told(seat: Seat, error: Exception) -> str:
     if isinstance(error, RecollectError):
-        return seat.tell(error)
+        said = seat.tell(error)
+        return said if len(said) <= SAID else f"{said[:SAID]} …"  # some quote what was asked for
     log.error("A call of a tool failed: %s", type(error).__name__, exc_info=error)
     return UNFORESEEN
 
