@@ -1,6 +1,7 @@
 """`recollect mcp install`: the entry in a client's configuration, and nothing else changed there."""
 
 import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -44,7 +45,17 @@ def test_the_entry_is_where_the_client_looks_and_starts_this_memory(home: Path, 
     assert (done["file"], done["changed"], done["backup"]) == (str(file), True, None)
     entry = servers(client, file)["recollect"]
     assert entry["command"] == sys.executable
-    assert entry["args"] == "-m recollect mcp --user ana --channel work --agent".split() + [client]
+    assert entry["args"] == [
+        "-m",
+        "recollect",
+        "mcp",
+        "--user",
+        "ana",
+        "--channel",
+        "work",
+        "--agent",
+        client,
+    ]
     assert entry.get("type", "stdio") == "stdio"
     assert entry["env"]["RECOLLECT_DB"] == str(home.parent / "recollect.db")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -57,10 +68,8 @@ def test_the_entry_works_as_it_is_written(home: Path) -> None:
     async def work(client: Client) -> None:
         await told(client, "remember", content="Whales sing")
 
-    parameters = StdioServerParameters(command=entry["command"], args=entry["args"], env=entry["env"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("RECOLLECT_DB")  # as where the client starts it
-        within(Client(parameters), work)
+    env = {**entry["env"], "PYTHONPATH": os.pathsep.join(sys.path)}  # nothing else of ours goes along
+    within(Client(StdioServerParameters(command=entry["command"], args=entry["args"], env=env)), work)
     assert ask("stats", "--user", "ana")["counts"]["fact"] == 1
 
 

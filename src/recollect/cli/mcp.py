@@ -48,7 +48,8 @@ def _serve(here: Here, server: Server = None, key: Key = None) -> None:
         raise SettingsError(f"MCP needs its extra: pip install 'recollect[mcp]' ({error}).") from None
     settings = _settings(here, server, key)
     with _opened(here, settings) as mine:
-        stdio.run(Seen(mine, mine.scope.conversation or f"mcp-{secrets.token_hex(CONVERSATION_BYTES)}"))
+        own = f"mcp-{secrets.token_hex(CONVERSATION_BYTES)}"
+        stdio.run(Seen(mine, here.options.conversation or own))
 
 
 app = new_app(

@@ -184,10 +184,9 @@ def _read(file: Path) -> Mapping[str, Any]:
         return {}
     if len(content) > FILE_LIMIT:
         raise Invalid(f"{file} has over {FILE_LIMIT:,} bytes: that is no configuration.")
-    if not content.strip():
-        return {}
     try:
-        whole = json.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        whole: Any = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else type(error).__name__
         raise Invalid(
