@@ -67,14 +67,13 @@ def test_memory_of_the_user_that_the_command_line_names(database: Path, era: str
         assert memory.scope("ben").counts() == {}
 
 
-def test_what_was_remembered_is_known_to_the_next_client(database: Path) -> None:
-    async def save(client: Client) -> None:
-        await told(client, "remember", content="The standup is at 9:30")
+def test_what_was_remembered_elsewhere_is_known(database: Path) -> None:
+    with Memory.open(database, embedder="hashing") as memory:
+        memory.scope().remember("The standup is at 9:30")
 
     async def look(client: Client) -> str:
         return await text(client, "recall", query="When is the standup?")
 
-    within(over_stdio(database), save)
     assert "9:30" in within(over_stdio(database), look)
     assert "9:30" not in within(over_stdio(database, "--user", "ben"), look)
 
