@@ -141,6 +141,14 @@ def test_without_keys_whoever_is_on_this_machine_is_the_local_user(tmp_path: Pat
         assert problem(send(client, **{"X-Recollect-User": "ben"}), 404)
 
 
+def test_it_is_measured_as_every_route_is(served: Served) -> None:
+    client = served.of("measured")
+    assert "x-request-id" in send(client, path="/mcp?channel=secret").headers
+    told = served.admin().get("/metrics").text
+    assert 'route="/mcp"' in told
+    assert "secret" not in told
+
+
 def test_there_is_nothing_but_post(served: Served) -> None:
     client = served.of("methods")
     for method in ("GET", "DELETE", "PUT"):

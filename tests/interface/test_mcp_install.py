@@ -143,7 +143,7 @@ def test_a_server_is_reached_over_http_where_the_client_can(home: Path) -> None:
     run("mcp", "install", "claude-desktop", *words)
     entry = servers("claude-desktop", home / FILES["claude-desktop"])["recollect"]
     assert entry["env"] == {
-        "RECOLLECT_SERVER": "https://memory.example.org/",
+        "RECOLLECT_SERVER_URL": "https://memory.example.org/",
         "RECOLLECT_SERVER_KEY": "rk_secret",
     }
     assert "--user" not in entry["args"]

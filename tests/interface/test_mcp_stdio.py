@@ -194,7 +194,7 @@ def test_it_speaks_for_the_memory_of_a_server(tmp_path: Path) -> None:
             assert "471" not in await text(client, "recall", query="safe code")
 
         here = tmp_path / "here.db"
-        within(over_stdio(here, server=server.url, server_key=keys["ana"]), save)
+        within(over_stdio(here, server_url=server.url, server_key=keys["ana"]), save)
         within(over_stdio(here, "--server", server.url, "--key", keys["ben"]), pry)
         assert not here.exists()
         assert memory.scope("ana").counts()["goal"] == 1
@@ -213,7 +213,7 @@ def test_a_server_that_is_down_is_told_to_the_model(tmp_path: Path) -> None:
     async def work(client: Client) -> str:
         return await refused(client, "recall", query="whales")
 
-    assert "recollect serve" in within(over_stdio(tmp_path / "m.db", server=url), work)
+    assert "recollect serve" in within(over_stdio(tmp_path / "m.db", server_url=url), work)
 
 
 # What is refused

@@ -21,7 +21,7 @@ CONVERSATION_BYTES = 4
 
 Server = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Speak for the memory of this server. Default: RECOLLECT_SERVER."),
+    typer.Option(metavar="URL", help="Speak for the memory of this server. Default: RECOLLECT_SERVER_URL."),
 ]
 Key = Annotated[
     str | None, typer.Option(metavar="KEY", help="The key that opens it. Better: RECOLLECT_SERVER_KEY.")
@@ -67,7 +67,7 @@ def _settings(here: Here, server: str | None, key: str | None) -> Settings:
     if server and here.options.db:
         raise typer.BadParameter("give --db or --server, not both.", param_hint="--server")
     # A database that is named here is meant, whatever server the environment names.
-    return here.settings_with(server="" if here.options.db else server, server_key=key)
+    return here.settings_with(server_url="" if here.options.db else server, server_key=key)
 
 
 @contextmanager
@@ -75,10 +75,10 @@ def _opened(here: Here, settings: Settings) -> Generator[Any]:
     """The user's memory: of the database, tended meanwhile, or of a server, which may be down for now."""
     options = here.options
     seen = (options.channel or GLOBAL, options.agent, options.conversation)
-    if settings.server:
+    if settings.server_url:
         from recollect import Client
 
-        with Client(settings.server, settings.server_key or None) as client:
+        with Client(settings.server_url, settings.server_key or None) as client:
             yield client.scope(options.user, *seen)
         return
     embedder = wiring.open_embedder(settings, here.fetching)
@@ -112,7 +112,7 @@ def install(
         here.answer({change.client.servers: {name: change.shown()}}, lambda: output.line(change.described()))
     else:
         _changed(here, change, dry_run)
-    unsaid = [] if settings.server else mcp_clients.unsaid(here.options)
+    unsaid = [] if settings.server_url else mcp_clients.unsaid(here.options)
     if unsaid:
         here.note(f"Not written down, as it is secret: {', '.join(unsaid)}. Add it to `env` there.")
 

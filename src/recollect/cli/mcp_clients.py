@@ -74,14 +74,14 @@ def entry(client: Client, options: Options, settings: Settings, *, project: bool
     if project and settings.server_key:
         raise SettingsError("A project's file is shared, and no place for a key: leave out --project.")
     agent = options.agent or client.name
-    if settings.server and client.typed:
+    if settings.server_url and client.typed:
         seen = {"channel": options.channel, "agent": agent, "conversation": options.conversation}
         query = urlencode({name: value for name, value in seen.items() if value})
         headers = {"Authorization": f"Bearer {settings.server_key}"} if settings.server_key else {}
         headers |= {"X-Recollect-User": options.user} if options.user else {}
-        url = f"{settings.server.rstrip('/')}/mcp?{query}"
+        url = f"{settings.server_url.rstrip('/')}/mcp?{query}"
         return {"type": "http", "url": url, **({"headers": headers} if headers else {})}
-    user = options.user or (None if project or settings.server else settings.user)
+    user = options.user or (None if project or settings.server_url else settings.user)
     given = {"user": user, "channel": options.channel, "agent": agent, "conversation": options.conversation}
     words = [word for name, value in given.items() if value for word in (f"--{name}", value)]
     started = ["recollect"] if project else [sys.executable, "-m", "recollect"]
@@ -93,9 +93,9 @@ def entry(client: Client, options: Options, settings: Settings, *, project: bool
 
 def _env(options: Options, settings: Settings, *, project: bool) -> dict[str, str]:
     """The settings that hold here and would not where the client starts it."""
-    if settings.server:
+    if settings.server_url:
         key = {f"{PREFIX}SERVER_KEY": settings.server_key} if settings.server_key else {}
-        return {f"{PREFIX}SERVER": settings.server, **key}
+        return {f"{PREFIX}SERVER_URL": settings.server_url, **key}
     given = _given(options)
     if project:
         given = {name: value for name, value in given.items() if value is getattr(options, name, None)}
@@ -116,7 +116,7 @@ def _given(options: Options) -> dict[str, Any]:
     """The settings of the command line and the environment, but for who and where."""
     said = {name: value for name in ("db", "embedder") if (value := getattr(options, name)) is not None}
     found = settings_module.sourced(**said)
-    elsewhere = ("user", "server", "server_key")
+    elsewhere = ("user", "server_url", "server_key")
     return {
         name: one.value
         for name, one in found.items()

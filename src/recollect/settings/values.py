@@ -242,7 +242,7 @@ class Settings:
     """How long the gateway waits for memory before it goes on without."""
     response_days: float = 30.0
     """For how long a response can be gone on from by its id; 0: as long as its turns are kept."""
-    server: str = ""
+    server_url: str = ""
     """The address of a server whose memory `recollect mcp` speaks for; empty: the database's."""
     server_key: str = ""
     """The key that opens it."""
