@@ -81,7 +81,7 @@ async def _call(seat: Seat, params: types.CallToolRequestParams) -> types.CallTo
 
 async def _read(seat: Seat, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
-    read = await _done(seat, lambda: resources.read(seat.seen, uri))
+    read = await _done(seat, lambda: resources.read(seat.seen, uri), asks=False)
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=params.uri, text=read, mime_type=resources.MIME)]
     )
@@ -89,14 +89,14 @@ async def _read(seat: Seat, params: types.ReadResourceRequestParams) -> types.Re
 
 async def _prompt(seat: Seat, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     given = params.arguments or {}
-    written = await _done(seat, lambda: prompts.write(seat.seen, params.name, given))
+    written = await _done(seat, lambda: prompts.write(seat.seen, params.name, given), asks=True)
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=_text(written))])
 
 
-async def _done(seat: Seat, work: Callable[[], str]) -> str:
+async def _done(seat: Seat, work: Callable[[], str], *, asks: bool) -> str:
     """What the work gives; its errors as the protocol has them."""
     try:
-        return await seat.run(work, False)
+        return await seat.run(work, asks)
     except Exception as error:  # noqa: BLE001 - told to the client, or to the log
         code = types.INVALID_PARAMS if isinstance(error, RecollectError) else types.INTERNAL_ERROR
         raise MCPError(code=code, message=_told(seat, error)) from None
