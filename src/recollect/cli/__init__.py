@@ -14,6 +14,7 @@ from recollect.cli import (
     encryption,
     keys,
     learning,
+    mcp,
     memories,
     mining,
     models,
@@ -85,6 +86,7 @@ for _group in (
     models.app,
     encryption.app,
     keys.app,
+    mcp.app,
     bench.app,
 ):
     app.add_typer(_group)

@@ -74,8 +74,10 @@ CONTEXT = "typer_context"
 class Here:
     """Where one command runs: its options, its settings, its memory, and where its answer goes."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, command: str | None = None) -> None:
         self.options = options
+        self.command = command
+        """What a group's own part is followed by, if anything."""
         self._bars: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
 
@@ -174,15 +176,22 @@ def _nothing(here: Here) -> None:
 
 
 def new_app(
-    name: str, help: str, *examples: str, cls: Any = None, callback: Callable[..., None] = _nothing
+    name: str,
+    help: str,
+    *examples: str,
+    cls: Any = None,
+    callback: Callable[..., None] = _nothing,
+    alone: bool = False,
 ) -> typer.Typer:
-    """A group of commands that takes the shared options too, and those of `callback`."""
+    """A group of commands that takes the shared options too, and those of `callback`; `alone`: which does
+    something without a command, too."""
     app = typer.Typer(
         name=name,
         cls=cls,
         help=help,
         epilog=_epilog(examples),
-        no_args_is_help=True,
+        no_args_is_help=not alone,
+        invoke_without_command=alone,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"]},
@@ -212,7 +221,7 @@ def _with_options(run: Callable[..., None]) -> Callable[..., None]:
     def call(**values: Any) -> None:
         context: typer.Context = values.pop(CONTEXT)
         context.obj = (context.obj or Options()).then({name: values.pop(name) for name in SHARED})
-        here = Here(context.obj)
+        here = Here(context.obj, context.invoked_subcommand)
         output.set_quiet(here.options.quiet)
         try:
             run(here, **values)

@@ -12,6 +12,7 @@ from recollect.server import document, http, middleware, operations, page, probl
 from recollect.server.access import Access, Routed
 from recollect.server.gateway import routes as gateway
 from recollect.server.identity.gate import Gate
+from recollect.server.mcp import http as mcp
 from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
 from recollect.server.serving import Serving, at_once
@@ -66,6 +67,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     app.include_router(page.router)
     app.include_router(operations.router)
     http.install(app)
+    app.router.routes.append(mcp.route())
     app.include_router(gateway.rest())  # the last one: it takes what is left of /v1
     document.install(app)
     middleware.install(app, gate, memory.settings)

@@ -1,16 +1,27 @@
 """Every setting, and where its value comes from: the only readers of the environment."""
 
-from recollect.settings.reading import PREFIX, Origin, Sourced, load, sourced, unknown_variables
+from recollect.settings.reading import (
+    CONFIG,
+    PREFIX,
+    Origin,
+    Sourced,
+    config_file,
+    load,
+    sourced,
+    unknown_variables,
+)
 from recollect.settings.values import CHOICES, SECRET, MiB, Settings
 
 __all__ = [
     "CHOICES",
+    "CONFIG",
     "PREFIX",
     "SECRET",
     "MiB",
     "Origin",
     "Settings",
     "Sourced",
+    "config_file",
     "load",
     "sourced",
     "unknown_variables",

@@ -58,6 +58,12 @@ def sourced(environment: Mapping[str, str] | None = None, **overrides: Any) -> d
     return {name: found.get(name, Sourced(getattr(defaults, name), "default")) for name in _FIELDS}
 
 
+def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
+    """The file that settings are read from, if one is named."""
+    named = (os.environ if environment is None else environment).get(CONFIG)
+    return Path(named).expanduser().absolute() if named else None
+
+
 def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
     """Variables that look like settings and are none: most likely misspelt."""
     known = {CONFIG, *(PREFIX + name.upper() for name in _FIELDS)}

@@ -7,7 +7,7 @@ from platformdirs import user_cache_path, user_data_path
 
 MiB = 1024 * 1024
 
-SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis", "upstream_key")
+SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis", "upstream_key", "server_key")
 """Settings whose value is shown nowhere."""
 
 
@@ -242,6 +242,10 @@ class Settings:
     """How long the gateway waits for memory before it goes on without."""
     response_days: float = 30.0
     """For how long a response can be gone on from by its id; 0: as long as its turns are kept."""
+    server_url: str = ""
+    """The address of a server whose memory `recollect mcp` speaks for; empty: the database's."""
+    server_key: str = ""
+    """The key that opens it."""
     log_format: str = "text"
     """How the server logs: `text`, or `json`, an object a line. Never what anybody said."""
     log_level: str = "info"
