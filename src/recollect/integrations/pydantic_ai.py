@@ -1,0 +1,161 @@
+"""Pydantic AI: tools, and a capability that puts memory into the history and records what is said.
+
+    anna = memory.scope(user="anna")
+    agent = Agent(model, toolsets=[memory_toolset(anna)], capabilities=[MemoryHistory(anna)])
+    await agent.run("…", conversation_id="support-42")
+
+For an agent that serves many users give a function in place of the scope:
+`lambda ctx: memory.scope(user=ctx.deps.user)`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai import AgentRunResult, FunctionToolset, RunContext
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextContent,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext
+
+from recollect import Message
+from recollect.integrations._asking import PATIENCE, loaded, pieces, recalled, saved, tried
+
+if TYPE_CHECKING:
+    from recollect.integrations._asking import Scoped
+
+    ScopeOf = Scoped | Callable[[RunContext[Any]], Scoped]
+
+INSTRUCTIONS = (
+    "Use remember to keep findings and learnings that will be useful in later conversations.\n"
+    "Use recall when you need more context than this conversation gives you."
+)
+
+
+def memory_toolset(scope: "ScopeOf", *, patience: float = PATIENCE) -> FunctionToolset[Any]:
+    """`recall` and `remember`, of one user or of whomever the run is for."""
+
+    async def recall(ctx: RunContext[Any], query: str) -> dict[str, Any]:
+        """Search what is remembered of earlier conversations with this user.
+
+        Args:
+            ctx: The run.
+            query: What you want to know, as a question or in a few words.
+        """
+        return await loaded(_of(scope, ctx), query, patience, ctx.conversation_id)
+
+    async def remember(ctx: RunContext[Any], content: str) -> dict[str, Any]:
+        """Save a fact, a finding or a lesson, word for word, for later conversations with this user.
+
+        Args:
+            ctx: The run.
+            content: What is to be remembered, in a sentence that can be understood by itself.
+        """
+        return await saved(_of(scope, ctx), content, patience)
+
+    return FunctionToolset[Any]([recall, remember], id="recollect", instructions=INSTRUCTIONS)
+
+
+@dataclass
+class MemoryHistory(AbstractCapability[Any]):
+    """Before the model is asked, what is remembered of other conversations stands in front of the user's last
+    message; after a run, also one that failed, what was said is recorded. What the model was shown of memory
+    becomes no part of the run's messages."""
+
+    scope: "ScopeOf"
+    patience: float = PATIENCE
+    _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False)
+    """What was recalled for a message; the model may be asked several times in a run."""
+
+    async def for_run(self, ctx: RunContext[Any]) -> "MemoryHistory":
+        return replace(self)
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        request_context.messages = await self.process(ctx, list(request_context.messages))
+        return request_context
+
+    async def process(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+        """The history with what is remembered in it."""
+        for place in reversed(range(len(messages))):
+            message = messages[place]
+            query = "\n".join(_asked(message)) if isinstance(message, ModelRequest) else ""
+            if isinstance(message, ModelRequest) and query.strip():
+                if known := await self._known(ctx, query):
+                    shown = replace(message, parts=[SystemPromptPart(known), *message.parts])
+                    return [*messages[:place], shown, *messages[place + 1 :]]
+                break
+        return messages
+
+    async def _known(self, ctx: RunContext[Any], query: str) -> str:
+        if query not in self._shown:
+            scope = _of(self.scope, ctx)
+            how = {"exclude_conversation": ctx.conversation_id}
+            self._shown[query] = (await recalled(scope, query, self.patience, **how)).context
+        return self._shown[query]
+
+    async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
+        await self._record(ctx, result.new_messages())
+        return result
+
+    async def on_run_error(self, ctx: RunContext[Any], *, error: BaseException) -> AgentRunResult[Any]:
+        if isinstance(error, Exception):  # and not a cancellation, which is not to be held up
+            await self._record(ctx, [message for message in ctx.messages if message.run_id == ctx.run_id])
+        raise error
+
+    async def _record(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> None:
+        turns = [turn for message in messages for turn in _turns(message, ctx.run_id)]
+        if turns:
+            scope = _of(self.scope, ctx)
+            await tried(self.patience, scope.record_many, turns, conversation=ctx.conversation_id)
+
+
+def _of(scope: "ScopeOf", ctx: RunContext[Any]) -> "Scoped":
+    return scope(ctx) if callable(scope) else scope
+
+
+def _asked(request: ModelRequest) -> Iterator[str]:
+    """What the user says in a request."""
+    for part in request.parts:
+        if isinstance(part, UserPromptPart):
+            yield from _texts(part)
+
+
+def _texts(prompt: UserPromptPart) -> Iterator[str]:
+    for content in [prompt.content] if isinstance(prompt.content, str) else prompt.content:
+        if isinstance(content, str):
+            yield content
+        elif isinstance(content, TextContent):
+            yield content.content
+
+
+def _turns(message: ModelMessage, run: str | None) -> Iterator[Message]:
+    """What is said in a message: by the user, by tools, or by the model. What a tool is asked, and thoughts,
+    are not."""
+    metadata = {"run": run} if run else {}
+    if isinstance(message, ModelResponse):
+        for text in pieces(message.text or ""):
+            yield Message(
+                role="assistant",
+                content=text,
+                at=message.timestamp,
+                model=message.model_name,
+                metadata=metadata,
+            )
+        return
+    for part in message.parts:
+        if isinstance(part, UserPromptPart):
+            for text in pieces("\n".join(_texts(part))):
+                yield Message(role="user", content=text, at=part.timestamp, metadata=metadata)
+        elif isinstance(part, ToolReturnPart) and part.tool_name not in ("recall", "remember"):
+            for text in pieces(part.model_response_str()):
+                told = {**metadata, "tool": part.tool_name}
+                yield Message(role="tool", content=text, at=part.timestamp, metadata=told)
