@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 INLINE = 16_000
 """The most characters of an item's JSON that are kept with its turn; more has turns of its own."""
+TOOLS = ("recall", "remember")
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 
 
@@ -59,7 +60,9 @@ class RecollectSession:
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items, in order."""
-        turns = [turn for item in items for turn in _as_turns(cast("Mapping[str, Any]", item))]
+        given = cast("list[Mapping[str, Any]]", items)
+        ours = await self._calls_of_ours(given)
+        turns = [turn for item in given for turn in _as_turns(item, item.get("call_id") in ours)]
         if turns:
             await asked(self._scope.record_many, turns, conversation=self.session_id)
 
@@ -95,6 +98,14 @@ class RecollectSession:
             return given
         told = cast("TResponseInputItem", {"role": "system", "content": found.context})
         return ModelInputData([*given.input[:place], told, *given.input[place:]], given.instructions)
+
+    async def _calls_of_ours(self, items: Sequence[Mapping[str, Any]]) -> set[str]:
+        """The calls of `recall` and `remember` that these items tell of: memory does not hear itself."""
+        calls = [item for item in items if item.get("type") == "function_call"]
+        answered = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
+        if answered - {call.get("call_id") for call in calls}:
+            calls += [cast("Mapping[str, Any]", item) for item, _ in await self._items()]
+        return {call["call_id"] for call in calls if call.get("name") in TOOLS}
 
     async def _items(self) -> list[tuple[TResponseInputItem, list[Turn]]]:
         """The items with their turns. One of which a turn was forgotten is forgotten."""
@@ -135,9 +146,10 @@ def memory_tools(scope: "ScopeOf", *, patience: float = PATIENCE) -> list[Tool]:
     return [recall, remember]
 
 
-def _as_turns(item: Mapping[str, Any]) -> Iterator[Message]:
-    """What an item says in turns of its role, then, in notes, what does not fit beside them."""
-    text, role = _text(item), _ROLES.get(str(item.get("role")), "tool")
+def _as_turns(item: Mapping[str, Any], unsaid: bool) -> Iterator[Message]:
+    """What an item says in turns of its role; then, in notes, which are neither found nor mined, what does
+    not fit beside them, or all of it where it is to stay `unsaid`."""
+    text, role = "" if unsaid else _text(item), _ROLES.get(str(item.get("role")), "tool")
     said = [(role, piece) for piece in pieces(text)]
     kept: dict[str, Any] = {}
     if len(said) != 1 or item != {"role": role, "content": text}:
