@@ -13,7 +13,6 @@ it, so that it comes back as it was. A session is a conversation of the same nam
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from agents import RunContextWrapper, SessionSettings, Tool, TResponseInputItem, function_tool
@@ -50,6 +49,7 @@ class RecollectSession:
         self.session_settings: SessionSettings | None = session_settings or SessionSettings()
         self._scope = scope
         self._patience = patience
+        self._popped: set[str] = set()
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items, oldest first; with a limit the latest."""
@@ -68,15 +68,17 @@ class RecollectSession:
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item out; what was worked out from it alone goes too."""
-        while found := await self._items():
-            item, (first, *rest) = found[-1]
+        while left := [one for one in await self._items() if one[1][0].id not in self._popped]:
+            item, turns = left[-1]
+            self._popped.add(turns[0].id)  # whoever pops at the same time takes the one before it
             try:
-                await asked(self._scope.forget, first.id)
-            except NotFound:  # somebody else has it
-                continue
-            for turn in rest:
-                with suppress(NotFound):
+                for turn in turns:
                     await asked(self._scope.forget, turn.id)
+            except NotFound:  # another process has taken it
+                continue
+            except BaseException:
+                self._popped.discard(turns[0].id)
+                raise
             return item
         return None
 
