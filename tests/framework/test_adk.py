@@ -16,7 +16,9 @@ from google.adk.agents import LlmAgent
 from google.adk.apps import App
 from google.adk.events import Event
 from google.adk.memory.memory_entry import MemoryEntry
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService, Session
 from google.adk.tools.load_memory_tool import LoadMemoryTool as AdkLoadMemoryTool
@@ -56,14 +58,12 @@ class Desk:
         self.model = Model(model="scripted", requests=[], **({"policy": policy} if policy else {}))
         self.service = RecollectMemoryService(memory, **more)
         self.sessions = InMemorySessionService()
-        agent = LlmAgent(
-            name="helper", model=self.model, instruction="You help.", tools=[*self.service.tools()]
-        )
+        agent = LlmAgent(name="helper", model=self.model, instruction="You help.", tools=self.service.tools())
         self.app = App(name=app, root_agent=agent, plugins=[AutoSavePlugin(self.service)])
         self.runner = Runner(app=self.app, session_service=self.sessions, memory_service=self.service)
 
     async def session(self, user: str = "anna", id: str = "s1") -> Session:
-        where = {"app_name": self.app.name, "user_id": user, "session_id": id}
+        where: dict[str, Any] = {"app_name": self.app.name, "user_id": user, "session_id": id}
         return await self.sessions.get_session(**where) or await self.sessions.create_session(**where)
 
     async def say(self, text: str, user: str = "anna", id: str = "s1") -> str:
@@ -180,7 +180,7 @@ def test_many_add_one_session_at_once(here: Memory) -> None:
 def test_events_that_are_added_at_once_are_all_there(here: Memory) -> None:
     async def scenario() -> None:
         service = RecollectMemoryService(here)
-        where = {"app_name": "desk", "user_id": "anna", "session_id": "s1"}
+        where: dict[str, Any] = {"app_name": "desk", "user_id": "anna", "session_id": "s1"}
         deltas = [[event(f"from {number}")] for number in range(4)]
         await asyncio.gather(*(service.add_events_to_memory(events=delta, **where) for delta in deltas))
 

@@ -32,6 +32,8 @@ from recollect import Conflict, Hit, Invalid, Message, NotFound, RecollectError,
 from recollect.integrations._asking import PATIENCE, asked, loaded, log, pieces, recalled, saved
 
 if TYPE_CHECKING:
+    from google.adk.agents.llm_agent import ToolUnion
+
     from recollect import AsyncClient, AsyncMemory, Client, Memory
     from recollect.integrations._asking import Scoped
 
@@ -69,7 +71,7 @@ class RecollectMemoryService(BaseMemoryService):
         """The memory of an app's user."""
         return self._memory.scope(user=user_id, channel=app_name, agent=app_name)
 
-    def tools(self) -> list[BaseTool]:
+    def tools(self) -> "list[ToolUnion]":
         """What an agent is given: `save_memory`, `load_memory`, and what looks up before its first word."""
         return [SaveMemoryTool(self), LoadMemoryTool(self), PrefetchMemoryTool(self)]
 

@@ -24,6 +24,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestContext
+from pydantic_core import to_json
 
 from recollect import Message
 from recollect.integrations._asking import PATIENCE, loaded, pieces, recalled, saved, tried
@@ -74,17 +75,22 @@ class MemoryHistory(AbstractCapability[Any]):
     _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False)
     """What was recalled for a message; the model may be asked several times in a run."""
 
+    _new: list[ModelMessage] = field(default_factory=list[ModelMessage], init=False, repr=False)
+    """What was said in this run before the model was asked last; it is told nobody else when a run fails."""
+
     async def for_run(self, ctx: RunContext[Any]) -> "MemoryHistory":
         return replace(self)
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        request_context.messages = await self.process(ctx, list(request_context.messages))
+        messages = list(request_context.messages)
+        self._new = messages[messages.index(self._new[0]) if self._new and self._new[0] in messages else -1 :]
+        request_context.messages = await self.process(ctx, messages)
         return request_context
 
     async def process(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
-        """The history with what is remembered in it."""
+        """A history processor: the history with what is remembered in it."""
         for place in reversed(range(len(messages))):
             message = messages[place]
             query = "\n".join(_asked(message)) if isinstance(message, ModelRequest) else ""
@@ -103,16 +109,20 @@ class MemoryHistory(AbstractCapability[Any]):
         return self._shown[query]
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
-        await self._record(ctx, result.new_messages())
+        messages = result.new_messages()
+        turns = [turn for message in messages for turn in _turns(message, ctx.run_id)]
+        if messages and isinstance(messages[-1], ModelRequest):  # the answer was given by calling a tool
+            turns = [turn for message in messages[:-1] for turn in _turns(message, ctx.run_id)]
+            turns += _answer(to_json(result.output, fallback=repr).decode(), messages[-2], ctx.run_id)
+        await self._record(ctx, turns)
         return result
 
     async def on_run_error(self, ctx: RunContext[Any], *, error: BaseException) -> AgentRunResult[Any]:
         if isinstance(error, Exception):  # and not a cancellation, which is not to be held up
-            await self._record(ctx, [message for message in ctx.messages if message.run_id == ctx.run_id])
+            await self._record(ctx, [turn for message in self._new for turn in _turns(message, ctx.run_id)])
         raise error
 
-    async def _record(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> None:
-        turns = [turn for message in messages for turn in _turns(message, ctx.run_id)]
+    async def _record(self, ctx: RunContext[Any], turns: Sequence[Message]) -> None:
         if turns:
             scope = _of(self.scope, ctx)
             await tried(self.patience, scope.record_many, turns, conversation=ctx.conversation_id)
@@ -142,14 +152,7 @@ def _turns(message: ModelMessage, run: str | None) -> Iterator[Message]:
     are not."""
     metadata = {"run": run} if run else {}
     if isinstance(message, ModelResponse):
-        for text in pieces(message.text or ""):
-            yield Message(
-                role="assistant",
-                content=text,
-                at=message.timestamp,
-                model=message.model_name,
-                metadata=metadata,
-            )
+        yield from _answer(message.text or "", message, run)
         return
     for part in message.parts:
         if isinstance(part, UserPromptPart):
@@ -159,3 +162,14 @@ def _turns(message: ModelMessage, run: str | None) -> Iterator[Message]:
             for text in pieces(part.model_response_str()):
                 told = {**metadata, "tool": part.tool_name}
                 yield Message(role="tool", content=text, at=part.timestamp, metadata=told)
+
+
+def _answer(text: str, message: ModelMessage, run: str | None) -> Iterator[Message]:
+    """What the model says in a message."""
+    at, model = (
+        (message.timestamp, message.model_name) if isinstance(message, ModelResponse) else (None, None)
+    )
+    for piece in pieces(text):
+        yield Message(
+            role="assistant", content=piece, at=at, model=model, metadata={"run": run} if run else {}
+        )
