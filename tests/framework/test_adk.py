@@ -288,6 +288,20 @@ def test_a_session_is_saved_every_five_turns_of_its_user(here: Memory) -> None:
         assert len(turns) == number // 5 * 10
 
 
+def test_a_turn_that_failed_is_saved_too(here: Memory) -> None:
+    def fails_at_five(request: LlmRequest) -> types.Part:
+        if (request.contents[-1].parts or [])[-1].text == "message 5":
+            raise RuntimeError("the model is gone")
+        return types.Part(text="Fine.")
+
+    desk = Desk(here, fails_at_five)
+    for number in range(1, 5):
+        asyncio.run(desk.say(f"message {number}"))
+    with pytest.raises(RuntimeError, match="the model is gone"):
+        asyncio.run(desk.say("message 5"))
+    assert contents(here)[-2:] == ["Fine.", "message 5"]
+
+
 def test_an_agent_goes_on_when_its_memory_fails(tmp_path: Path) -> None:
     memory = Memory.open(tmp_path / "memory.db", embedder="hashing")
     memory.close()

@@ -24,6 +24,7 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.sessions.session import Session
 from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
@@ -32,8 +33,6 @@ from recollect import Conflict, Hit, Invalid, Message, NotFound, RecollectError,
 from recollect.integrations._asking import PATIENCE, asked, loaded, log, pieces, recalled, saved
 
 if TYPE_CHECKING:
-    from google.adk.agents.llm_agent import ToolUnion
-
     from recollect import AsyncClient, AsyncMemory, Client, Memory
     from recollect.integrations._asking import Scoped
 
@@ -71,7 +70,7 @@ class RecollectMemoryService(BaseMemoryService):
         """The memory of an app's user."""
         return self._memory.scope(user=user_id, channel=app_name, agent=app_name)
 
-    def tools(self) -> "list[ToolUnion]":
+    def tools(self) -> list[Callable[..., Any] | BaseTool | BaseToolset]:
         """What an agent is given: `save_memory`, `load_memory`, and what looks up before its first word."""
         return [SaveMemoryTool(self), LoadMemoryTool(self), PrefetchMemoryTool(self)]
 
@@ -203,7 +202,12 @@ class AutoSavePlugin(BasePlugin):
         self._every = every
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        session = invocation_context.session
+        await self._save(invocation_context.session)
+
+    async def on_run_error_callback(self, *, invocation_context: InvocationContext, error: Exception) -> None:
+        await self._save(invocation_context.session)
+
+    async def _save(self, session: Session) -> None:
         turns = user_turns(session)
         if not turns or turns % self._every:
             return
