@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory
+from recollect import Client, Invalid, Memory
 from tests.framework.memories import FORMS, opened, run_example
 
 pytest.importorskip("google.adk")
@@ -302,19 +302,32 @@ def test_a_turn_that_failed_is_saved_too(here: Memory) -> None:
     assert contents(here)[-2:] == ["Fine.", "message 5"]
 
 
-def test_an_agent_goes_on_when_its_memory_fails(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "memory.db", embedder="hashing")
-    memory.close()
+@pytest.fixture(params=["closed", "unreachable", "nobody"])
+def broken(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Any, str]]:
+    """A memory that fails, and the user for whom it does."""
+    with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory:
+        if request.param == "nobody":  # a name that no user can have
+            yield memory, "\x1b" * 300
+            return
+    if request.param == "closed":
+        yield memory, "anna"
+        return
+    with Client("http://127.0.0.1:9", "key", attempts=1) as client:
+        yield client, "anna"
+
+
+def test_an_agent_goes_on_when_its_memory_fails(broken: tuple[Any, str]) -> None:
+    memory, user = broken
 
     async def scenario() -> None:
         desk = Desk(memory)
         for number in range(5):  # the fifth is to be saved
-            assert await desk.say(f"question {number}") == "Fine."
+            assert await desk.say(f"question {number}", user=user) == "Fine."
         loading = Desk(memory, calls("load_memory", query="anything"))
-        assert "problems" in await loading.say("What do you know?")
+        assert "problems" in await loading.say("What do you know?", user=user)
         saving = Desk(memory, calls("save_memory", content="Something."))
-        assert "cannot be reached" in await saving.say("Save it.")
-        assert await desk.found("anything") == []
+        assert "error" in await saving.say("Save it.", user=user)
+        assert await desk.found("anything", user=user) == []
 
     asyncio.run(scenario())
 

@@ -181,7 +181,7 @@ def test_what_was_said_is_mined_and_what_was_carried_is_not_found(here: Memory) 
 
 def test_memory_does_not_hear_itself(here: Memory) -> None:
     scope = here.scope(user="anna", conversation="s1")
-    scope.remember("The safe opens with 4711.")
+    here.scope(user="anna").remember("The safe opens with 4711.")
     session = RecollectSession("s1", scope)
     model = Scripted(calls("recall", query="How does the safe open?"))
     assert "4711" in asyncio.run(ask(model, "Look it up.", scope, session))

@@ -222,6 +222,7 @@ def test_an_agent_goes_on_when_its_memory_fails(tmp_path: Path) -> None:
         (calls("recall", query="It?"), "problems"),
     ]:
         assert expected in ran(agent_of(memory, Asked(policy)), "Do it.", deps="anna").output
+    assert ran(agent_of(memory, Asked()), "Do it.", deps="\x1b").output == "Fine."  # nobody can be called so
 
 
 def test_an_agent_does_not_wait_for_a_memory_that_hangs(here: Memory) -> None:

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -114,7 +115,7 @@ class RecollectMemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """What bears on the query; nothing when memory cannot be asked, so that the agent goes on."""
-        found = await recalled(self.scope(app_name, user_id), query, self.patience)
+        found = await recalled(partial(self.scope, app_name, user_id), query, self.patience)
         return SearchMemoryResponse(memories=[_entry(hit) for hit in found.hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
@@ -324,5 +325,5 @@ def _entry(hit: Hit) -> MemoryEntry:
     )
 
 
-def _scope_of(service: RecollectMemoryService, context: ToolContext) -> "Scoped":
-    return service.scope(context.session.app_name, context.session.user_id)
+def _scope_of(service: RecollectMemoryService, context: ToolContext) -> "Callable[[], Scoped]":
+    return partial(service.scope, context.session.app_name, context.session.user_id)

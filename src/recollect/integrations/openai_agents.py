@@ -13,12 +13,13 @@ it, so that it comes back as it was. A session is a conversation of the same nam
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from agents import RunContextWrapper, SessionSettings, Tool, TResponseInputItem, function_tool
 from agents.run import CallModelData, ModelInputData
 
-from recollect import Message, NotFound, Turn
+from recollect import Message, NotFound, RecollectError, Turn
 from recollect.integrations._asking import PATIENCE, asked, loaded, pieces, recalled, saved
 
 if TYPE_CHECKING:
@@ -122,10 +123,11 @@ class RecollectSession:
 
 
 def memory_tools(scope: "ScopeOf", *, patience: float = PATIENCE) -> list[Tool]:
-    """`recall` and `remember` for an agent: of one user, or of whomever the run's context names."""
+    """`recall` and `remember` for an agent: of one user, or of whomever the run's context names. What is said
+    in the scope's conversation, if it has one, is not recalled: the model has it in front of it."""
 
-    def of(context: RunContextWrapper[Any]) -> "Scoped":
-        return scope(context) if callable(scope) else scope
+    def of(context: RunContextWrapper[Any]) -> "Callable[[], Scoped]":
+        return lambda: scope(context) if callable(scope) else scope
 
     @function_tool
     async def recall(context: RunContextWrapper[Any], query: str) -> dict[str, Any]:
@@ -134,7 +136,7 @@ def memory_tools(scope: "ScopeOf", *, patience: float = PATIENCE) -> list[Tool]:
         Args:
             query: What you want to know, as a question or in a few words.
         """
-        return await loaded(of(context), query, patience, of(context).scope.conversation)
+        return await loaded(of(context), query, patience, _current(of(context)))
 
     @function_tool
     async def remember(context: RunContextWrapper[Any], content: str) -> dict[str, Any]:
@@ -146,6 +148,12 @@ def memory_tools(scope: "ScopeOf", *, patience: float = PATIENCE) -> list[Tool]:
         return await saved(of(context), content, patience)
 
     return [recall, remember]
+
+
+def _current(whose: "Callable[[], Scoped]") -> str | None:
+    with suppress(RecollectError):  # which is said when memory is asked
+        return whose().scope.conversation
+    return None
 
 
 def _as_turns(item: Mapping[str, Any], unsaid: bool) -> Iterator[Message]:

@@ -124,12 +124,12 @@ class MemoryHistory(AbstractCapability[Any]):
 
     async def _record(self, ctx: RunContext[Any], turns: Sequence[Message]) -> None:
         if turns:
-            scope = _of(self.scope, ctx)
-            await tried(self.patience, scope.record_many, turns, conversation=ctx.conversation_id)
+            where = {"conversation": ctx.conversation_id}
+            await tried(_of(self.scope, ctx), "record_many", self.patience, turns, **where)
 
 
-def _of(scope: "ScopeOf", ctx: RunContext[Any]) -> "Scoped":
-    return scope(ctx) if callable(scope) else scope
+def _of(scope: "ScopeOf", ctx: RunContext[Any]) -> "Callable[[], Scoped]":
+    return lambda: scope(ctx) if callable(scope) else scope
 
 
 def _asked(request: ModelRequest) -> Iterator[str]:
