@@ -288,6 +288,24 @@ def test_a_session_is_saved_every_five_turns_of_its_user(here: Memory) -> None:
         assert len(turns) == number // 5 * 10
 
 
+def test_many_talk_at_once(memory: Any) -> None:
+    async def scenario() -> None:
+        desk = Desk(memory)
+        users = [f"user{number}" for number in range(6)]
+
+        async def talk(user: str) -> None:
+            for number in range(5):
+                assert await desk.say(f"I am {user} and say {number}.", user=user) == "Fine."
+
+        await asyncio.gather(*map(talk, users))
+        for user in users:
+            found = await desk.found(f"I am {user}", user=user)
+            assert any(user in text for text in found)
+            assert not [text for text in found for other in users if other != user and other in text]
+
+    asyncio.run(scenario())
+
+
 def test_a_turn_that_failed_is_saved_too(here: Memory) -> None:
     def fails_at_five(request: LlmRequest) -> types.Part:
         if (request.contents[-1].parts or [])[-1].text == "message 5":

@@ -22,7 +22,9 @@ from pydantic_ai import (
     SystemPromptPart,
     TextPart,
     ToolCallPart,
+    UserPromptPart,
 )
+from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
@@ -30,6 +32,7 @@ from recollect.integrations.pydantic_ai import INSTRUCTIONS, MemoryHistory, memo
 
 pytestmark = pytest.mark.framework
 
+SYSTEM = (SystemPromptPart, UserPromptPart)
 Policy = Callable[[list[ModelMessage]], ModelResponse]
 
 
@@ -49,16 +52,18 @@ class Asked:
         )
 
     def shown(self) -> list[str]:
-        """What of memory stood in each request, in front of what the user said last."""
-        return [
-            "".join(
-                part.content
-                for message in messages
-                for part in message.parts
-                if isinstance(part, SystemPromptPart)
-            )
+        """What stood in each request as the system's word; after the first message some models get it as the
+        user's, marked so."""
+        told = [
+            [part for message in messages for part in message.parts if isinstance(part, SYSTEM)]
             for messages in self.requests
         ]
+        spoken = [[str(part.content) for part in parts if _is_the_systems(part)] for parts in told]
+        return ["".join(texts) for texts in spoken]
+
+
+def _is_the_systems(part: SystemPromptPart | UserPromptPart) -> bool:
+    return isinstance(part, SystemPromptPart) or str(part.content).startswith("<system>")
 
 
 def calls(name: str, **arguments: Any) -> Policy:
@@ -164,6 +169,21 @@ def test_memory_is_asked_once_a_run_and_does_not_hear_itself(here: Memory) -> No
     ran(agent, "How does the safe open?", deps="anna", conversation_id="c1")
     assert ["4711" in shown for shown in model.shown()] == [True, True]
     assert [role for role, _ in said(here)] == ["user", "assistant"]
+
+
+def test_as_a_history_processor_it_shows_memory_once(here: Memory) -> None:
+    scope = here.scope(user="anna")
+    scope.remember("The safe opens with 4711.")
+    model = Asked(calls("recall", query="safe"))
+    agent = Agent(
+        FunctionModel(model),
+        toolsets=[memory_toolset(scope)],
+        capabilities=[ProcessHistory(MemoryHistory(scope).process)],
+    )
+    history = ran(agent, "How does the safe open?").all_messages()
+    ran(agent, "And how does the safe close?", message_history=history)
+    assert [shown.count("<memory_context") for shown in model.shown()] == [1, 1, 1, 1]
+    assert not scope.list("turn", role="user")
 
 
 def test_what_tools_say_and_what_is_answered_by_a_tool_is_recorded(here: Memory) -> None:

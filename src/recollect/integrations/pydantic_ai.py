@@ -17,6 +17,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
+    ModelRequestPart,
     ModelResponse,
     SystemPromptPart,
     TextContent,
@@ -90,7 +91,8 @@ class MemoryHistory(AbstractCapability[Any]):
         return request_context
 
     async def process(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
-        """A history processor: the history with what is remembered in it."""
+        """A history processor: the history with what is remembered now in it, and not what was before."""
+        messages = [_without_memory(message) for message in messages]
         for place in reversed(range(len(messages))):
             message = messages[place]
             query = "\n".join(_asked(message)) if isinstance(message, ModelRequest) else ""
@@ -130,6 +132,17 @@ class MemoryHistory(AbstractCapability[Any]):
 
 def _of(scope: "ScopeOf", ctx: RunContext[Any]) -> "Callable[[], Scoped]":
     return lambda: scope(ctx) if callable(scope) else scope
+
+
+def _without_memory(message: ModelMessage) -> ModelMessage:
+    if not isinstance(message, ModelRequest):
+        return message
+    parts = [part for part in message.parts if not _is_memory(part)]
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
+
+
+def _is_memory(part: ModelRequestPart) -> bool:
+    return isinstance(part, SystemPromptPart) and part.content.startswith("<memory_context")
 
 
 def _asked(request: ModelRequest) -> Iterator[str]:
