@@ -67,7 +67,7 @@ def test_sessions_of_openai_agents(memory: Memory) -> None:
         session = RecollectSession("s2", memory.scope(user="anna"))
         await session.add_items(items)
         assert await session.get_items() == items
-        popped: list[Any] = await asyncio.gather(session.pop_item(), session.pop_item())
+        popped: Any = await asyncio.gather(session.pop_item(), session.pop_item())
         assert {item["type"] for item in popped if item} == {"function_call", "reasoning"}
         await session.clear_session()
         assert await session.get_items() == []

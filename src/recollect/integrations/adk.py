@@ -13,6 +13,7 @@ channel that all read (`_global`) is. It is the agent's name, too. A session is 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -269,11 +270,11 @@ async def _add(scope: "Scoped", conversation: str, said: Sequence[_Said], choice
     """Append what is new. Each turn has its place, so whoever adds the same at the same time changes nothing,
     and whoever adds something else looks again."""
     for _ in range(ATTEMPTS):
-        known: list[Turn] = await asked(scope.conversation, conversation)
         found = await asked(scope.list, "conversation", id=conversation)
-        start: int = found[0].next_index if found else 0
+        start: int = found[0].next_index if found else 0  # before the turns: a place that is taken is noticed
+        known: list[Turn] = await asked(scope.conversation, conversation)
         new = choice(said, known, start)
-        turns = [_placed(one.message, start + number) for number, one in enumerate(new)]
+        turns = [replace(one.message, index=start + number) for number, one in enumerate(new)]
         try:
             if turns:
                 await asked(scope.record_many, turns, conversation=conversation)
@@ -281,12 +282,6 @@ async def _add(scope: "Scoped", conversation: str, said: Sequence[_Said], choice
             continue
         return
     raise Conflict("Others kept adding to this session. Try again.")
-
-
-def _placed(message: Message, index: int) -> Message:
-    return Message(
-        role=message.role, content=message.content, at=message.at, metadata=message.metadata, index=index
-    )
 
 
 def _not_known(said: Sequence[_Said], turns: Sequence[Turn], start: int) -> Sequence[_Said]:
@@ -298,7 +293,7 @@ def _not_added(said: Sequence[_Said], turns: Sequence[Turn], start: int) -> Sequ
     """What of a session was not added before. Where turns are missing they were forgotten, and what is not
     known may be what they said: then only what comes after the last that was added is new. Of a long session
     only the end may have been loaded, with nothing in it that is known."""
-    if len(turns) == start:
+    if len(turns) >= start:
         return _not_known(said, turns, start)
     known = {turn.metadata.get("adk_event"): turn.index for turn in turns}
     for place in reversed(range(len(said))):
