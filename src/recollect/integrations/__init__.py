@@ -1,0 +1,1 @@
+"""Recollect in the agent frameworks people already use; each module needs its framework and nothing else."""
