@@ -1,0 +1,225 @@
+"""What an agent does with its memory: before the first step, along the way, and at the end.
+
+Memory that fails never fails the answer: what could not be done is among the problems.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+
+from recollect.agent.calling import Outcome
+from recollect.agent.episodes import episode_of, summary_of
+from recollect.agent.events import Stopped
+from recollect.agent.waiting import Cancelled, Job, Late, Workers, once
+from recollect.errors import RecollectError
+from recollect.model.recollection import Hit, Recollection
+from recollect.model.records import Goal, Summary, Turn
+from recollect.model.working import ItemType, WorkingItem
+from recollect.scoped.seeing import place_of, seen_from
+from recollect.settings import Settings
+
+T = TypeVar("T")
+
+NOTHING = Recollection(query="")
+SPOKEN = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is known before the first step."""
+
+    facts: Recollection = NOTHING
+    procedures: Recollection = NOTHING
+    episodes: Recollection = NOTHING
+    turns: Sequence[Turn] = ()
+    summaries: Sequence[Summary] = ()
+    goals: Sequence[Goal] = ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return (*self.facts.hits, *self.procedures.hits, *self.episodes.hits)
+
+    @property
+    def context(self) -> str:
+        blocks = (self.facts.context, self.procedures.context, self.episodes.context)
+        return "\n".join(filter(None, blocks))
+
+
+class Remembering:
+    """One invocation's dealings with memory. Each has a label of its own in working memory, so that several
+    agents in one conversation do not clear what the others think."""
+
+    def __init__(self, memory: Any, conversation: str, settings: Settings, workers: Workers) -> None:
+        self.problems: list[str] = []
+        self.conversation = conversation
+        self._settings = settings
+        self._workers = workers
+        self._label = f"invocation-{uuid.uuid4().hex[:12]}"
+        self.memory: Any = seen_from(memory, place_of(memory).agent, conversation)
+        self._mind: Any = seen_from(memory, self._label, conversation)
+        self._turn: str | None = None
+
+    def attempt(self, what: str, work: Callable[[], T]) -> T | None:
+        """What memory answers; None, and the problem noted, when it fails."""
+        try:
+            return work()
+        except (Late, Cancelled):
+            raise
+        except RecollectError as error:
+            self._note(f"{what}: {error}")
+        except Exception as error:  # noqa: BLE001 - whatever fails there, the agent goes on
+            self._note(f"{what}: {type(error).__name__}.")
+        return None
+
+    def _note(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    # Before the first step
+
+    def asked(self, question: str) -> None:
+        """Record the question before anything else, so that it is there whatever happens."""
+        turn = self.attempt("The question was not recorded", lambda: self.memory.record("user", question))
+        self._turn = turn.id if turn else None
+
+    def begin(self, question: str, state: str, history: Sequence[Any]) -> Remembered:
+        """Facts, episodes, procedures, and what was said and done in this conversation, read at once."""
+        settings, memory = self._settings, self.memory
+        query = question[: settings.query_limit]
+        task = f"{question}\n{state}"[: settings.query_limit] if state else query
+        ungated = {"gate": False}
+
+        def facts() -> Recollection:
+            more: Any = {"history": history} if history else {}
+            kinds, top_k = ("fact", "reflection"), settings.agent_fact_top_k
+            return memory.recall(query, kinds=kinds, top_k=top_k, **more) if top_k else NOTHING
+
+        def like(kind: str, top_k: int) -> Recollection:
+            return memory.recall(task, kinds=(kind,), top_k=top_k, techniques=ungated) if top_k else NOTHING
+
+        def turns() -> Sequence[Turn]:
+            where = {"conversation": self.conversation, "limit": 2 * settings.agent_turns}
+            return memory.list("turn", **where) if settings.agent_turns and not history else ()
+
+        jobs: dict[str, tuple[str, Job[Any]]] = {
+            name: (what, self._workers.begin(once(work), f"recall-{name}"))
+            for name, what, work in (
+                ("facts", "Facts were not recalled", facts),
+                (
+                    "procedures",
+                    "Procedures were not recalled",
+                    lambda: like("procedure", settings.agent_procedure_top_k),
+                ),
+                (
+                    "episodes",
+                    "Episodes were not recalled",
+                    lambda: like("episode", settings.agent_episode_top_k),
+                ),
+                ("turns", "The conversation was not read", turns),
+                ("summaries", "Summaries were not read", lambda: memory.summaries(self.conversation)),
+                ("goals", "Goals were not read", memory.goals),
+            )
+        }
+        until = monotonic() + settings.agent_memory_seconds
+        found = {name: self._awaited(what, job, until) for name, (what, job) in jobs.items()}
+        said = [one for one in found["turns"] or () if one.id != self._turn and one.role.value in SPOKEN]
+        for name in ("facts", "procedures", "episodes"):
+            for problem in (found[name] or NOTHING).problems:
+                self._note(problem)
+        return Remembered(
+            facts=found["facts"] or NOTHING,
+            procedures=found["procedures"] or NOTHING,
+            episodes=found["episodes"] or NOTHING,
+            turns=said[: settings.agent_turns][::-1],
+            summaries=(found["summaries"] or ())[-settings.agent_summaries :]
+            if settings.agent_summaries
+            else (),
+            goals=found["goals"] or (),
+        )
+
+    def _awaited(self, what: str, job: Job[T], until: float) -> T | None:
+        try:
+            return self.attempt(what, lambda: self._workers.one(job, until))
+        except Late:
+            self._note(f"{what}: it took longer than {self._settings.agent_memory_seconds:g} seconds.")
+            return None
+
+    # Along the way: this is what `trace.Keeping` asks for
+
+    def add(self, type: str, content: str, metadata: dict[str, Any]) -> WorkingItem | None:
+        what = "Working memory was not kept"
+        return self._working(what, lambda working: working.add(type, content, **metadata))
+
+    def _working(self, what: str, use: Callable[[Any], T]) -> T | None:
+        return self.attempt(what, lambda: use(self._mind.working))
+
+    def items(self) -> list[WorkingItem] | None:
+        """What this invocation has in its head; what others do at the same time is theirs."""
+        held: list[WorkingItem] | None = self._working(
+            "Working memory was not read", lambda working: working.items()
+        )
+        return None if held is None else [item for item in held if self._is_mine(item)]
+
+    def _is_mine(self, item: WorkingItem) -> bool:
+        if item.type is ItemType.SUMMARY:
+            return self._label in item.metadata.get("agents", ())
+        return item.agent == self._label
+
+    def done(self, outcome: Outcome) -> None:
+        """Record one call of a tool, so that what works is learnt."""
+        asked, what = outcome.asked, f"The call of {outcome.asked.call.tool} was not recorded"
+        error = None if outcome.success else outcome.output
+        self.attempt(
+            what,
+            lambda: self.memory.record_tool(
+                asked.call.tool,
+                dict(asked.arguments),
+                outcome.output if outcome.success else None,
+                success=outcome.success,
+                latency_ms=outcome.milliseconds,
+                error=error,
+                turn=self._turn,
+            ),
+        )
+
+    # At the end
+
+    def finish(
+        self, question: str, answer: str, done: Sequence[Outcome], stopped: Stopped, model: str
+    ) -> None:
+        """Record the answer, what was done for it, and what can be learnt of it."""
+        memory, settings = self.memory, self._settings
+        if answer:
+            self.attempt(
+                "The answer was not recorded", lambda: memory.record("assistant", answer, model=model)
+            )
+        told = summary_of(done, stopped)
+        result = answer or told
+        self.attempt("The summary was not recorded", lambda: memory.record_summary(question, told, result))
+        if settings.agent_episode_recording and done:
+            self._remember_episode(question, answer, done, stopped)
+        self._working("Working memory was not cleared", lambda working: working.end_invocation())
+        if settings.agent_auto_fact_extraction:
+            self.attempt("The conversation was not mined", self._mine)
+
+    def _remember_episode(
+        self, question: str, answer: str, done: Sequence[Outcome], stopped: Stopped
+    ) -> None:
+        made = episode_of(question, answer, done, stopped, self._settings.pii)
+        if made:
+            self.attempt("The episode was not remembered", lambda: self.memory.remember(**made))
+
+    def _mine(self) -> None:
+        if self.memory.settings().values.get("auto_mine") is False:
+            return
+        for mined in self.memory.mine(self.conversation):
+            if mined.problem:
+                self._note(f"The conversation was not mined: {mined.problem}")
+
+    def give_up(self, question: str, done: Sequence[Outcome]) -> None:
+        """Put down what was done of an invocation that was cancelled, and leave no trace of it in mind."""
+        told = summary_of(done, "cancelled")
+        self.attempt("The summary was not recorded", lambda: self.memory.record_summary(question, told, told))
+        self._working("Working memory was not cleared", lambda working: working.end_invocation())
