@@ -7,11 +7,12 @@ from recollect.agent.tools import Tool, tool
 from recollect.errors import Invalid
 from recollect.limits import shown
 from recollect.model.recollection import Recollection
+from recollect.settings import Settings
 
 NOTHING = "Nothing is remembered about that."
 
 
-def _retrieve_facts(memory: Any, name: str) -> Tool:
+def _retrieve_facts(memory: Any, name: str, settings: Settings) -> Tool:
     def retrieve(query: str) -> str:
         """Find facts about the user and their world that were learnt in earlier conversations.
 
@@ -23,7 +24,7 @@ def _retrieve_facts(memory: Any, name: str) -> Tool:
     return tool(name=name)(retrieve)
 
 
-def _recall(memory: Any, name: str) -> Tool:
+def _recall(memory: Any, name: str, settings: Settings) -> Tool:
     def recall(query: str) -> str:
         """Search everything that is remembered: what was said, facts, how things were done.
 
@@ -35,7 +36,7 @@ def _recall(memory: Any, name: str) -> Tool:
     return tool(name=name)(recall)
 
 
-def _recall_episodes(memory: Any, name: str) -> Tool:
+def _recall_episodes(memory: Any, name: str, settings: Settings) -> Tool:
     def episodes(task: str) -> str:
         """Find tasks like this one that were worked on before: what was done, and how it ended.
 
@@ -48,7 +49,10 @@ def _recall_episodes(memory: Any, name: str) -> Tool:
     return tool(name=name)(episodes)
 
 
-def _store_fact(memory: Any, name: str) -> Tool:
+def _store_fact(memory: Any, name: str, settings: Settings) -> Tool:
+    # What a model wants remembered may be what a tool told it: it is no word of the user's.
+    confidence = settings.inferred_confidence
+
     def store(fact: str, about: list[str] | None = None) -> str:
         """Remember a fact for later conversations: a preference, a decision, something that holds. Not what
         everybody knows, and no secrets.
@@ -57,13 +61,13 @@ def _store_fact(memory: Any, name: str) -> Tool:
             fact: one sentence that can be understood by itself
             about: names of the people, places or things it is about
         """
-        saved = memory.remember(fact, about=about or ())
+        saved = memory.remember(fact, about=about or (), confidence=confidence)
         return f"Remembered ({saved.id})."
 
     return tool(name=name)(store)
 
 
-def _save_note(memory: Any, name: str) -> Tool:
+def _save_note(memory: Any, name: str, settings: Settings) -> Tool:
     def note(text: str) -> str:
         """Write something down word for word, to be found again later.
 
@@ -76,7 +80,7 @@ def _save_note(memory: Any, name: str) -> Tool:
     return tool(name=name)(note)
 
 
-def _update_goal(memory: Any, name: str) -> Tool:
+def _update_goal(memory: Any, name: str, settings: Settings) -> Tool:
     def update(goal: str, status: str = "completed", result: str = "") -> str:
         """Say that an open goal was reached, given up or is blocked.
 
@@ -86,12 +90,12 @@ def _update_goal(memory: Any, name: str) -> Tool:
             result: what came of it, in a sentence
         """
         closed = memory.complete_goal(goal, status, result or None)
-        return f"The goal is {closed.status.value if hasattr(closed.status, 'value') else closed.status}."
+        return f"The goal is {closed.status.value} now."
 
     return tool(name=name)(update)
 
 
-MEMORY_TOOLS: dict[str, Callable[[Any, str], Tool]] = {
+MEMORY_TOOLS: dict[str, Callable[[Any, str, Settings], Tool]] = {
     "RetrieveFacts": _retrieve_facts,
     "RecallEpisodes": _recall_episodes,
     "StoreFact": _store_fact,
@@ -116,9 +120,9 @@ def checked(names: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def memory_tools(memory: Any, names: Iterable[str] = DEFAULT) -> list[Tool]:
+def memory_tools(memory: Any, settings: Settings, names: Iterable[str] = DEFAULT) -> list[Tool]:
     """The tools of these names for one memory."""
-    return [MEMORY_TOOLS[name](memory, name) for name in checked(names)]
+    return [MEMORY_TOOLS[name](memory, name, settings) for name in checked(names)]
 
 
 def _told(found: Recollection) -> str:

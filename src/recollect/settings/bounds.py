@@ -46,7 +46,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "agent_max_tokens": (1, 1_000_000_000),
     "agent_answer_tokens": (1, 1_000_000),
     "agent_tool_seconds": (0.01, 86_400),
-    "agent_output_limit": (100, 256 * MiB),
+    "agent_output_limit": (1, 256 * MiB),
     "agent_repeats": (1, 1000),
     "agent_fact_top_k": (0, 1000),
     "agent_episode_top_k": (0, 1000),
