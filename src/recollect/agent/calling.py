@@ -31,8 +31,13 @@ class Asked(NamedTuple):
 class Outcome(NamedTuple):
     asked: Asked
     output: str
-    success: bool
+    error: str | None = None
+    """What went wrong, beginning with its kind; None when it went well."""
     milliseconds: float = 0.0
+
+    @property
+    def success(self) -> bool:
+        return self.error is None
 
 
 def read(call: Call, tools: Mapping[str, Tool], prompts: Prompts) -> Asked:
@@ -70,7 +75,7 @@ def outcomes(
     jobs = [_begun(one, workers, settings, prompts) for one in asked]
     for one, job in zip(asked, jobs, strict=True):
         if job is None or one.tool is None:
-            yield Outcome(one, one.problem, success=False)
+            yield Outcome(one, one.problem, f"Invalid: {one.problem}")
             continue
         seconds = min(one.tool.seconds or settings.agent_tool_seconds, max(0.0, until - begun))
         yield _awaited(one, job, workers, prompts, begun, seconds)
@@ -94,17 +99,20 @@ def _awaited(
     asked: Asked, job: Job[str], workers: Workers, prompts: Prompts, begun: float, seconds: float
 ) -> Outcome:
     name = asked.call.tool
+    error: str | None = None
     try:
-        output, success = workers.one(job, begun + seconds), True
+        output = workers.one(job, begun + seconds)
     except Cancelled:
         raise
     except Late:
-        output, success = prompts.late_tool.format(tool=name, seconds=seconds), False
-    except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        output = prompts.late_tool.format(tool=name, seconds=seconds)
+        error = f"TimeoutError: {output}"
+    except BaseException as raised:
+        if isinstance(raised, (KeyboardInterrupt, GeneratorExit)):
             raise
-        output, success = prompts.failed_tool.format(tool=name, problem=_raised(error)), False
-    return Outcome(asked, output, success, (time.monotonic() - begun) * 1000)
+        error = _raised(raised)
+        output = prompts.failed_tool.format(tool=name, problem=error)
+    return Outcome(asked, output, error, (time.monotonic() - begun) * 1000)
 
 
 async def _result(output: Any) -> Any:

@@ -74,7 +74,7 @@ def _save_note(memory: Any, name: str, settings: Settings) -> Tool:
         Args:
             text: the note
         """
-        saved = memory.record("note", text)
+        saved = memory.remember(text, confidence=settings.inferred_confidence)
         return f"Noted ({saved.id})."
 
     return tool(name=name)(note)

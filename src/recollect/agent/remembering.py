@@ -89,12 +89,12 @@ class Remembering:
         settings, memory = self._settings, self.memory
         query = question[: settings.query_limit]
         task = f"{question}\n{state}"[: settings.query_limit] if state else query
-        ungated = {"gate": False}
+        ungated = {"gate": False}  # what asks for a tool may need a fact to call it with
 
         def facts() -> Recollection:
-            more: Any = {"history": history} if history else {}
             kinds, top_k = ("fact", "reflection"), settings.agent_fact_top_k
-            return memory.recall(query, kinds=kinds, top_k=top_k, **more) if top_k else NOTHING
+            asked: Any = {"kinds": kinds, "top_k": top_k, "history": history, "techniques": ungated}
+            return memory.recall(query, **asked) if top_k else NOTHING
 
         def like(kind: str, top_k: int) -> Recollection:
             return memory.recall(task, kinds=(kind,), top_k=top_k, techniques=ungated) if top_k else NOTHING
@@ -170,7 +170,6 @@ class Remembering:
     def done(self, outcome: Outcome) -> None:
         """Record one call of a tool, so that what works is learnt."""
         asked, what = outcome.asked, f"The call of {outcome.asked.call.tool} was not recorded"
-        error = None if outcome.success else outcome.output
         self.attempt(
             what,
             lambda: self.memory.record_tool(
@@ -179,7 +178,7 @@ class Remembering:
                 outcome.output if outcome.success else None,
                 success=outcome.success,
                 latency_ms=outcome.milliseconds,
-                error=error,
+                error=outcome.error,
                 turn=self._turn,
             ),
         )

@@ -1,0 +1,424 @@
+"""Whatever tools, models and memory do: nothing hangs, nothing is lost, and the trace says what happened."""
+
+import json
+import threading
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Agent, Memory, ScopedMemory, StoreUnavailable, tool
+from recollect.agent.events import Observation, Problem
+from recollect.models.chat import ChatModel
+from recollect.settings import Settings
+from recollect.testing.openai_answers import Body, calls
+from recollect.testing.openai_server import Break, Drop, Feed, Hang, OpenAIServer, Status, Step, Truncate
+from tests.interface.agents import add, observed, prompts
+
+SETTINGS = Settings()
+
+
+@pytest.fixture
+def server() -> Generator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+@pytest.fixture
+def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
+    made = ChatModel(server.base_url, "a-model", attempts=2, sleep=waits.append)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Generator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder="hashing") as opened:
+        yield opened
+
+
+@pytest.fixture
+def ann(memory: Memory) -> ScopedMemory:
+    return memory.scope("ann")
+
+
+def always(answer: Any) -> Any:
+    """A chat model that says one thing as long as it has tools, and gives up without."""
+    return lambda body: answer(body) if "tools" in body else "I give up."
+
+
+# Tools
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (ValueError("no such city"), "broken failed: ValueError: no such city"),
+        (SystemExit(3), "broken failed: SystemExit: 3"),
+        (Unspeakable(), "broken failed: Unspeakable"),
+        (RecursionError(), "broken failed: RecursionError"),
+    ],
+)
+def test_a_tool_that_raises(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory, error: BaseException, shown: str
+) -> None:
+    def broken() -> None:
+        """Break."""
+        raise error
+
+    server.say(calls(("broken", {})), "It is broken.")
+    answer = Agent(ann, model, [broken]).ask("Try it", conversation="c")
+    assert (answer.text, observed(answer)) == ("It is broken.", [shown])
+    (stats,) = ann.tools()
+    assert (stats.calls, stats.successes, stats.last_error) == (1, 0, type(error).__name__)
+    (episode,) = ann.list("episode")
+    assert episode.success is None  # type: ignore[attr-defined]
+    assert ann.summaries("c")[0].summary == "Used broken. 1 of 1 calls failed."
+
+
+def test_a_tool_that_hangs_is_left_behind(server: OpenAIServer, model: ChatModel) -> None:
+    for_ever = threading.Event()
+    hang = tool(name="hang", seconds=0.05)(lambda: for_ever.wait(60))
+    server.say(calls(("hang", {}), ("add", {"a": 1})), "It hangs.")
+    answer = Agent(None, model, [hang, add]).ask("Try it")
+    assert observed(answer) == [
+        "hang did not answer within 0.05 seconds and is not waited for any longer.",
+        "2",
+    ]
+    assert answer.text == "It hangs."
+    for_ever.set()
+
+
+def test_a_tool_that_hangs_takes_no_longer_than_the_agent_may(server: OpenAIServer, model: ChatModel) -> None:
+    for_ever = threading.Event()
+    hang = tool(name="hang")(lambda: for_ever.wait(60))
+    server.say(calls(("hang", {})), "What I know.")
+    answer = Agent(None, model, [hang], max_seconds=1).ask("Try it")
+    assert (answer.stopped, answer.text) == ("time", "What I know.")
+    for_ever.set()
+
+
+def test_a_tool_that_returns_ten_megabytes(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    def huge() -> str:
+        """Return much."""
+        return "begin" + "x" * 10_000_000 + "end"
+
+    server.say(calls(("huge", {})), "Much.")
+    answer = Agent(ann, model, [huge]).ask("Try it")
+    (output,) = observed(answer)
+    assert len(output) <= SETTINGS.agent_output_limit
+    assert output.startswith("begin")
+    assert output.endswith("end")
+    assert "cut: 10,000,008 characters" in output
+    assert len(server.requests[1].raw) < 30_000
+    assert answer.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        (None, "odd answered with nothing."),
+        ("", "odd answered with nothing."),
+        (b"caf\xc3\xa9\xff", "café\ufffd"),
+        ({"a": {1, 2}}, '{"a": "{1, 2}"}'),
+        ([1, "é"], '[1, "é"]'),
+        ("\ud800", "\ud800"),
+    ],
+)
+def test_whatever_a_tool_returns(server: OpenAIServer, model: ChatModel, output: Any, shown: str) -> None:
+    server.say(calls(("odd", {})), "Odd.")
+    answer = Agent(None, model, [tool(name="odd")(lambda: output)]).ask("Try it")
+    assert (answer.text, observed(answer)) == ("Odd.", [shown])
+
+
+# The model's calls
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "wrong"),
+    [
+        ("invented", {}, "There is no tool invented. The tools are: add."),
+        ("add", "{broken", "it is not JSON"),
+        ("add", "[1]", "it must be an object"),
+        ("add", "[" * 100_000, "it is not JSON"),
+        ("add", {}, "the input must have a."),
+        ("add", {"a": "one"}, "the input.a must be of type integer."),
+        ("add", {"a": 1, "c": 2}, "the input must not have c; it has a, b."),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_put_right(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory, name: str, arguments: Any, wrong: str
+) -> None:
+    server.say(calls((name, arguments)), calls(("add", {"a": 1})), "Two.")
+    answer = Agent(ann, model, [add], memory_tools=()).ask("1 + 1?")
+    assert wrong in observed(answer)[0]
+    assert (observed(answer)[1], answer.text) == ("2", "Two.")
+    first = next(event for event in answer.events if isinstance(event, Observation))
+    assert not first.success
+    for message in prompts(server)[1]:
+        for call in message.get("tool_calls", ()):
+            json.loads(call["function"]["arguments"])
+    assert {stats.tool for stats in ann.tools()} == {"add"}
+
+
+def test_a_model_that_repeats_itself_is_told_and_then_stopped(ann: ScopedMemory, waits: list[float]) -> None:
+    with OpenAIServer(chat=always(lambda _: calls(("add", {"a": 1})))) as server:
+        model = ChatModel(server.base_url, "a-model")
+        answer = Agent(ann, model, [add], max_iterations=50).ask("1 + 1?", conversation="c")
+        model.close()
+    assert (answer.stopped, answer.text, answer.iterations) == ("loop", "I give up.", 5)
+    assert ["same each time" in one for one in observed(answer)] == [False, False, True, False]
+    assert [p.text for p in answer.events if isinstance(p, Problem)] == list(answer.problems)
+    assert "over and over" in answer.problems[-1]
+    assert [t.content for t in ann.conversation("c")][:2] == ["1 + 1?", "I give up."]
+    assert ann.list("episode")[0].success is False  # type: ignore[attr-defined]
+
+
+def test_a_tool_that_says_something_new_may_be_asked_again(server: OpenAIServer, model: ChatModel) -> None:
+    states = iter(("waiting", "running", "running ", "done", "gone"))
+    poll = tool(name="poll")(lambda: next(states))
+    server.say(*[calls(("poll", {}))] * 5, "Gone.")
+    answer = Agent(None, model, [poll]).ask("Poll")
+    assert (answer.stopped, answer.problems) == ("answered", ())
+
+
+def test_the_limit_of_iterations(ann: ScopedMemory) -> None:
+    def chat(body: Body) -> Any:
+        return calls(("add", {"a": len(body["messages"])}))
+
+    with OpenAIServer(chat=always(chat)) as server:
+        model = ChatModel(server.base_url, "a-model")
+        answer = Agent(ann, model, [add], max_iterations=3).ask("Go on")
+        model.close()
+        assert "the limit of steps is reached" in prompts(server)[-1][-1]["content"]
+    assert (answer.stopped, answer.text, answer.iterations, len(observed(answer))) == (
+        "iterations",
+        "I give up.",
+        4,
+        3,
+    )
+
+
+def test_the_limit_of_tokens() -> None:
+    with OpenAIServer(chat=always(lambda body: calls(("add", {"a": len(body["messages"])})))) as server:
+        model = ChatModel(server.base_url, "a-model")
+        answer = Agent(None, model, [add], max_tokens=30).ask("Go on")
+        model.close()
+    assert (answer.stopped, answer.text, answer.iterations) == ("tokens", "I give up.", 2)
+
+
+def test_the_prompt_stays_bounded(ann: ScopedMemory) -> None:
+    def chat(body: Body) -> Any:
+        return calls(("look", {"place": str(len(sizes))}), text="I decided to go on. ")
+
+    sizes: list[int] = []
+
+    def look(place: str) -> str:
+        """Look."""
+        sizes.append(1)
+        return f"At {place} there is " + "much to see " * 100
+
+    for memory in (ann, None):
+        with OpenAIServer(chat=always(chat)) as server:
+            model = ChatModel(server.base_url, "a-model")
+            settings = replace(
+                SETTINGS, agent_max_iterations=40, agent_max_tokens=10_000_000, compressor="rules"
+            )
+            answer = Agent(memory, model, [look], settings=settings).ask("Look everywhere")
+            model.close()
+            lengths = [sum(len(m["content"]) for m in messages) for messages in prompts(server)]
+            assert answer.iterations == 41
+            assert max(lengths[10:]) < 12_000
+            last = prompts(server)[-1]
+            question = next(m["content"] for m in last if m["role"] == "user")
+            assert question.index("<working_memory>") < question.index("Look everywhere")
+            assert "[result] look: At" in question  # what tools told survives, in short
+            assert sum(m["role"] == "tool" for m in last) >= 1  # the newest is there as it was
+        assert answer.problems == ("Stopped: the limit of steps is reached.",)
+
+
+# The model
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [Status(500), Status(503)],
+        [Drop(), Drop()],
+        [Status(401)],
+        [Truncate()],
+        [Break()],
+        [Feed([b"data: {nonsense}\n\n"])],
+        [Feed([b'data: {"choices": [{"delta": {"content": "I thi'], end="broken")],
+        [Feed([b'data: {"error": {"message": "overloaded"}}\n\n'])],
+        [Feed([b""])] * 2,
+    ],
+)
+def test_a_model_that_fails(
+    server: OpenAIServer, model: ChatModel, memory: Memory, ann: ScopedMemory, steps: list[Step]
+) -> None:
+    server.script(*steps)
+    answer = Agent(ann, model, [add]).ask("1 + 1?", conversation="c")
+    assert answer.stopped == "model"
+    assert answer.text == "I could not find an answer: the model did not answer."
+    assert len(answer.problems) == 1
+    assert [t.content for t in ann.conversation("c")] == ["1 + 1?"]  # what was asked is not lost
+    assert "did not answer" in ann.summaries("c")[0].summary
+    server.say("Two.")
+    assert Agent(ann, model, [add]).ask("And now?", conversation="c").text == "Two."
+
+
+def test_a_model_that_fails_after_a_step(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    def chat_down() -> str:
+        """Take the model down."""
+        server.script(Status(401))
+        return "down"
+
+    server.say(calls(("chat_down", {})))
+    answer = Agent(ann, model, [chat_down]).ask("Break it")
+    assert (answer.stopped, observed(answer)) == ("model", ["down"])
+    assert ann.tools()[0].tool == "chat_down"
+    assert ann.list("episode")[0].success is False  # type: ignore[attr-defined]
+
+
+def test_a_model_that_is_refused_for_a_moment_is_asked_again(
+    server: OpenAIServer, model: ChatModel, waits: list[float]
+) -> None:
+    server.script(Status(429, retry_after="3"))
+    server.say("Here.")
+    assert Agent(None, model).ask("There?").text == "Here."
+    assert waits == [3.0]
+
+
+def test_a_model_that_never_answers(server: OpenAIServer, model: ChatModel) -> None:
+    server.script(Hang())
+    began = time.monotonic()
+    answer = Agent(None, model, max_seconds=0.3).ask("There?")
+    assert (answer.stopped, time.monotonic() - began < 20) == ("time", True)
+
+
+def test_a_model_that_never_ends(server: OpenAIServer, model: ChatModel) -> None:
+    step = Feed([b": still here\n"] * 3, end="open")
+    server.script(step)
+    answer = Agent(None, model, max_seconds=0.3).ask("There?")
+    assert answer.stopped == "time"
+
+
+def test_a_model_of_somebodys_own_that_breaks_or_hangs() -> None:
+    class Own:
+        name = "own"
+
+        def __init__(self, act: Any) -> None:
+            self.act = act
+
+    def hanging(*_: Any, **__: Any) -> Any:
+        threading.Event().wait(60)
+        yield ""
+
+    broken = Agent(None, Own(lambda *_, **__: 1 / 0)).ask("There?")  # type: ignore[arg-type]
+    assert (broken.stopped, broken.problems) == ("model", ("The model failed: ZeroDivisionError.",))
+    assert Agent(None, Own(hanging), max_seconds=0.2).ask("There?").stopped == "time"  # type: ignore[arg-type]
+
+
+def test_a_model_that_says_nothing(server: OpenAIServer, model: ChatModel) -> None:
+    server.say("", "Here I am.", "", " ")
+    agent = Agent(None, model)
+    answer = agent.ask("There?")
+    assert (answer.text, len(answer.problems)) == ("Here I am.", 1)
+    assert prompts(server)[1][-1]["content"].startswith("You said nothing.")
+    assert agent.ask("There?").stopped == "model"
+
+
+def test_a_model_that_thinks_aloud(server: OpenAIServer, model: ChatModel) -> None:
+    server.say("<think>Hm, 1 and 1.</think>\n\nTwo, I think.")
+    events = list(Agent(None, model).stream("1 + 1?"))
+    assert "".join(e.text for e in events if e.type == "text") == "Two, I think."  # type: ignore[union-attr]
+    assert events[-1].text == "Two, I think."  # type: ignore[union-attr]
+
+
+def test_a_server_that_does_not_stream(server: OpenAIServer, model: ChatModel) -> None:
+    whole = b'{"choices": [{"message": {"content": "Two."}, "finish_reason": "stop"}]}'
+    server.script(Feed([whole], headers={"Content-Type": "application/json"}))
+    assert Agent(None, model).ask("1 + 1?").text == "Two."
+
+
+def test_a_refusal_that_is_not_about_tools_is_told(server: OpenAIServer, model: ChatModel) -> None:
+    long = {"error": {"message": "maximum context length exceeded", "code": "context_length_exceeded"}}
+    server.script(Status(400, body=long), Status(400, body=long))
+    answer = Agent(None, model, [add]).ask("1 + 1?")
+    assert (answer.stopped, "context_length_exceeded" in answer.problems[0]) == ("model", True)
+    server.say(calls(("add", {"a": 1})), "Two.")
+    assert Agent(None, model, [add]).ask("1 + 1?").text == "Two."  # tools are known all the same
+
+
+# Memory
+
+
+class Failing:
+    """A memory of which every verb fails, or never comes back."""
+
+    def __init__(self, inner: ScopedMemory, wait: threading.Event | None = None) -> None:
+        self._inner = inner
+        self._wait = wait
+        self._scope = inner.scope
+
+    def _at(self, agent: str | None, conversation: str | None) -> "Failing":
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        def verb(*_: Any, **__: Any) -> Any:
+            if self._wait is not None and name in ("recall", "list", "summaries", "goals"):
+                self._wait.wait(60)
+            raise StoreUnavailable("The database does not answer.")
+
+        return verb
+
+
+def test_memory_that_fails_never_fails_the_answer(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    server.say(calls(("add", {"a": 1})), "Two.")
+    answer = Agent(Failing(ann), model, [add]).ask("1 + 1?", conversation="c")  # type: ignore[arg-type]
+    assert (answer.text, answer.stopped, observed(answer)) == ("Two.", "answered", ["2"])
+    assert "The question was not recorded: The database does not answer." in answer.problems
+    assert "Facts were not recalled: The database does not answer." in answer.problems
+    assert any(problem.startswith("The answer was not recorded") for problem in answer.problems)
+
+
+def test_memory_that_hangs_is_not_waited_for(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    for_ever = threading.Event()
+    settings = replace(SETTINGS, agent_memory_seconds=0.1)
+    server.say("Two.")
+    answer = Agent(Failing(ann, for_ever), model, settings=settings).ask("1 + 1?")  # type: ignore[arg-type]
+    for_ever.set()
+    assert answer.text == "Two."
+    assert "Facts were not recalled: it took longer than 0.1 seconds." in answer.problems
+
+
+def test_a_question_that_memory_refuses_is_answered(
+    server: OpenAIServer, model: ChatModel, tmp_path: Path
+) -> None:
+    with Memory.open(tmp_path / "small.db", embedder="hashing", content_limit=30) as memory:
+        server.say("A rather long answer that is too long.")
+        answer = Agent(memory.scope("ann"), model).ask("What do you say?")
+    assert answer.text.startswith("A rather long answer")
+    assert any("RECOLLECT_CONTENT_LIMIT" in problem for problem in answer.problems)
+
+
+def test_memory_that_is_switched_off_stays_off(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    ann.update_settings(enabled=False)
+    server.say("Two.")
+    answer = Agent(ann, model).ask("1 + 1?", conversation="c")
+    assert (answer.text, ann.conversation("c"), ann.summaries("c")) == ("Two.", [], [])
