@@ -21,7 +21,7 @@ from recollect.agent.trace import Trace
 from recollect.agent.turning import Speaking
 from recollect.agent.waiting import Cancelled, Workers
 from recollect.errors import Invalid, SettingsError
-from recollect.limits import check_given, check_number, check_text, check_texts, check_whole
+from recollect.limits import check_given, check_number, check_text, check_texts, check_whole, shown
 from recollect.model.scope import check_name
 from recollect.ports.acting import ActingModel
 from recollect.ports.clock import Clock, SystemClock
@@ -64,6 +64,8 @@ class Agent:
         settings: Settings | None = None,
         clock: Clock | None = None,
     ) -> None:
+        if memory is not None and not hasattr(memory, "_at"):
+            raise Invalid(f"The memory must be one user's, memory.scope(user=…), not {shown(memory)}.")
         self._memory = memory
         work = workspace_of(memory) if isinstance(memory, ScopedMemory) else None
         base = settings or (work.settings if work else settings_module.load())

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
-from recollect.agent.calling import Outcome, outcomes, read
+from recollect.agent.calling import Asked, Outcome, outcomes, read
 from recollect.agent.context import Scene, messages
 from recollect.agent.events import Action, Event, Observation, Problem, Stopped, Text, Thought
 from recollect.agent.prompts import REASONS, Prompts
@@ -20,6 +20,8 @@ from recollect.ports.acting import Message, Offered, Result, Said
 from recollect.ports.language_model import ChatMessage, Tokens
 from recollect.settings import Settings
 
+MOST_CALLS = 16
+"""How many calls of one turn are made."""
 LAST_SHARE = 0.2
 """The part of the time that is kept for the last turn."""
 
@@ -69,6 +71,8 @@ class Run:
                 empty, self.last_words = False, ()
                 yield from self._act(said)
             elif said.text.strip():
+                if said.thought:
+                    yield Thought(said.thought)
                 self.said, self.stopped = said.text.strip(), "answered"
             elif empty:
                 yield self._problem("The model said nothing, not even when it was asked again.")
@@ -146,7 +150,9 @@ class Run:
         if thought := "\n".join(filter(None, (said.thought, said.text))).strip():
             yield Thought(thought)
         self.trace.said(said)
-        asked = [read(call, self.tools, self.prompts) for call in said.calls]
+        asked = [read(call, self.tools, self.prompts) for call in said.calls[:MOST_CALLS]]
+        too_many = self.prompts.too_many.format(most=MOST_CALLS)
+        asked += [Asked(call, None, {}, too_many) for call in said.calls[MOST_CALLS:]]
         for one in asked:
             yield Action(one.call.id, one.call.tool, one.arguments)
         for outcome in outcomes(asked, self.workers, self.settings, self.prompts, self._working_until):

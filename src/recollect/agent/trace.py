@@ -84,7 +84,8 @@ class Trace:
         """The older steps in short, a line for each thing, and the newest as they were."""
         held = self.held
         known = {item.id for item in held}
-        whole = [step for step in self.steps if step.items <= known]
+        # The last one always: the model has not seen it yet, whatever others have made room for meanwhile.
+        whole = [step for step in self.steps if step.items <= known or step is self.steps[-1]]
         shown = {id for step in whole for id in step.items}
         rest = [line for item in held if item.id not in shown for line in lines(item)]
         messages: list[Message] = []
