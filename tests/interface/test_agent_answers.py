@@ -189,6 +189,7 @@ def test_a_model_that_knows_no_tools_is_told_of_them_in_words(server: OpenAIServ
         "thought I add.",
         "action add",
         "observation True",
+        "thought So.",
         "final",
     ]
     assert events[-1].text == "It is 3."  # type: ignore[union-attr]

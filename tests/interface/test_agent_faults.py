@@ -1,5 +1,6 @@
 """Whatever tools, models and memory do: nothing hangs, nothing is lost, and the trace says what happened."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Generator
@@ -94,6 +95,22 @@ def test_a_tool_that_hangs_is_left_behind(server: OpenAIServer, model: ChatModel
     ]
     assert answer.text == "It hangs."
     for_ever.set()
+
+
+def test_an_asynchronous_tool_that_hangs_is_cancelled(server: OpenAIServer, model: ChatModel) -> None:
+    ended = threading.Event()
+
+    async def hang() -> None:
+        """Never end."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    server.say(calls(("hang", {})), "It hangs.")
+    answer = Agent(None, model, [tool(seconds=0.05)(hang)]).ask("Try it")
+    assert (answer.text, answer.problems) == ("It hangs.", ())
+    assert ended.wait(30)
 
 
 def test_a_tool_that_hangs_takes_no_longer_than_the_agent_may(server: OpenAIServer, model: ChatModel) -> None:

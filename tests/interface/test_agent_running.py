@@ -41,8 +41,11 @@ def ann(memory: Memory) -> ScopedMemory:
 
 
 def test_asyncio(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    loops: list[Any] = []
+
     async def slowly(a: int) -> int:
         """Add one, later."""
+        loops.append(asyncio.get_running_loop())
         await asyncio.sleep(0)
         return a + 1
 
@@ -50,6 +53,7 @@ def test_asyncio(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> N
         agent = Agent(ann, model, [slowly])
         server.say(calls(("slowly", {"a": 1})), "Two.")
         answer = await agent.aask("1 + 1?")
+        assert loops == [asyncio.get_running_loop()]  # what is bound to the caller's can be used
         server.say("Three.")
         return answer, [event.type async for event in agent.astream("1 + 2?")]
 

@@ -16,7 +16,7 @@ async def threaded(start: Callable[[Workers], Iterator[T]], grace: float) -> Asy
     so many seconds are left to it to put down what it has."""
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
-    workers, ended = Workers(), asyncio.Event()
+    workers, ended = Workers(loop), asyncio.Event()
 
     def tell(kind: str, value: Any = None) -> None:
         with suppress(RuntimeError):  # the loop has ended: nobody is there to be told

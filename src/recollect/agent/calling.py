@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from recollect.agent.prompts import Prompts
@@ -77,7 +77,7 @@ def outcomes(
         if job is None or one.tool is None:
             yield Outcome(one, one.problem, f"Invalid: {one.problem}")
             continue
-        seconds = min(one.tool.seconds or settings.agent_tool_seconds, max(0.0, until - begun))
+        seconds = min(_seconds(one.tool, settings), max(0.0, until - begun))
         yield _awaited(one, job, workers, prompts, begun, seconds)
 
 
@@ -89,7 +89,7 @@ def _begun(asked: Asked, workers: Workers, settings: Settings, prompts: Prompts)
     def work() -> str:
         output = tool.call(asked.arguments)
         if inspect.isawaitable(output):
-            output = asyncio.run(_result(output))
+            output = _awaited_in(workers.loop, output, _seconds(tool, settings))
         return bounded(_text(output), settings.agent_output_limit) or prompts.no_output.format(tool=tool.name)
 
     return workers.begin(once(work), f"tool-{tool.name}")
@@ -115,8 +115,21 @@ def _awaited(
     return Outcome(asked, output, error, (time.monotonic() - begun) * 1000)
 
 
-async def _result(output: Any) -> Any:
-    return await output
+def _seconds(tool: Tool, settings: Settings) -> float:
+    return tool.seconds or settings.agent_tool_seconds
+
+
+def _awaited_in(loop: asyncio.AbstractEventLoop | None, output: Awaitable[Any], seconds: float) -> Any:
+    """What is awaited, in the loop of whoever asked, to which connections may be bound; else in one of its
+    own. What takes too long is cancelled."""
+
+    async def result() -> Any:
+        async with asyncio.timeout(seconds):
+            return await output
+
+    return (
+        asyncio.run(result()) if loop is None else asyncio.run_coroutine_threadsafe(result(), loop).result()
+    )
 
 
 def _raised(error: BaseException) -> str:

@@ -4,7 +4,7 @@ Memory that fails never fails the answer: what could not be done is among the pr
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
@@ -85,59 +85,64 @@ class Remembering:
         self._turn = turn.id if turn else None
 
     def begin(self, question: str, state: str, history: Sequence[Any]) -> Remembered:
-        """Facts, episodes, procedures, and what was said and done in this conversation, read at once."""
+        """What was said last, by which the question is understood; then facts, episodes, procedures,
+        summaries and goals, all at once."""
         settings, memory = self._settings, self.memory
-        query = question[: settings.query_limit]
-        task = f"{question}\n{state}"[: settings.query_limit] if state else query
-        ungated = {"gate": False}  # what asks for a tool may need a fact to call it with
-
-        def facts() -> Recollection:
-            kinds, top_k = ("fact", "reflection"), settings.agent_fact_top_k
-            asked: Any = {"kinds": kinds, "top_k": top_k, "history": history, "techniques": ungated}
-            return memory.recall(query, **asked) if top_k else NOTHING
-
-        def like(kind: str, top_k: int) -> Recollection:
-            return memory.recall(task, kinds=(kind,), top_k=top_k, techniques=ungated) if top_k else NOTHING
-
-        def turns() -> Sequence[Turn]:
-            where = {"conversation": self.conversation, "limit": 2 * settings.agent_turns}
-            return memory.list("turn", **where) if settings.agent_turns and not history else ()
-
-        jobs: dict[str, tuple[str, Job[Any]]] = {
-            name: (what, self._workers.begin(once(work), f"recall-{name}"))
-            for name, what, work in (
-                ("facts", "Facts were not recalled", facts),
-                (
-                    "procedures",
-                    "Procedures were not recalled",
-                    lambda: like("procedure", settings.agent_procedure_top_k),
-                ),
-                (
-                    "episodes",
-                    "Episodes were not recalled",
-                    lambda: like("episode", settings.agent_episode_top_k),
-                ),
-                ("turns", "The conversation was not read", turns),
-                ("summaries", "Summaries were not read", lambda: memory.summaries(self.conversation)),
-                ("goals", "Goals were not read", memory.goals),
-            )
-        }
         until = monotonic() + settings.agent_memory_seconds
-        found = {name: self._awaited(what, job, until) for name, (what, job) in jobs.items()}
-        said = [one for one in found["turns"] or () if one.id != self._turn and one.role.value in SPOKEN]
-        for name in ("facts", "procedures", "episodes"):
-            for problem in (found[name] or NOTHING).problems:
-                self._note(problem)
-        return Remembered(
-            facts=found["facts"] or NOTHING,
-            procedures=found["procedures"] or NOTHING,
-            episodes=found["episodes"] or NOTHING,
-            turns=said[: settings.agent_turns][::-1],
-            summaries=(found["summaries"] or ())[-settings.agent_summaries :]
-            if settings.agent_summaries
-            else (),
-            goals=found["goals"] or (),
+        said = {"turns": ("The conversation was not read", self._said)}
+        turns = () if history else self._read(said, until)["turns"] or ()
+        before = history or [{"role": turn.role.value, "content": turn.content} for turn in turns]
+        task = f"{question}\n{state}" if state else question
+        facts, told = ("fact", "reflection"), "were not recalled"
+        found = self._read(
+            {
+                "facts": (
+                    f"Facts {told}",
+                    self._recalling(question, facts, settings.agent_fact_top_k, before),
+                ),
+                "procedures": (
+                    f"Procedures {told}",
+                    self._recalling(task, ("procedure",), settings.agent_procedure_top_k, before),
+                ),
+                "episodes": (
+                    f"Episodes {told}",
+                    self._recalling(task, ("episode",), settings.agent_episode_top_k, before),
+                ),
+                "summaries": ("Summaries were not read", lambda: memory.summaries(self.conversation)),
+                "goals": ("Goals were not read", memory.goals),
+            },
+            until,
         )
+        recalled = {name: found[name] or NOTHING for name in ("facts", "procedures", "episodes")}
+        for problem in (problem for one in recalled.values() for problem in one.problems):
+            self._note(problem)
+        summaries = (
+            (found["summaries"] or ())[-settings.agent_summaries :] if settings.agent_summaries else ()
+        )
+        return Remembered(**recalled, turns=turns, summaries=summaries, goals=found["goals"] or ())
+
+    def _said(self) -> Sequence[Turn]:
+        """The latest turns of the conversation before the question, in order."""
+        most = self._settings.agent_turns
+        if not most:
+            return ()
+        # Twice as many: notes, and questions that others ask meanwhile, are among them.
+        latest = self.memory.list("turn", conversation=self.conversation, limit=2 * most)
+        spoken = [turn for turn in latest if turn.id != self._turn and turn.role.value in SPOKEN]
+        return spoken[:most][::-1]
+
+    def _recalling(
+        self, query: str, kinds: Sequence[str], top_k: int, history: Sequence[Any]
+    ) -> Callable[[], Recollection]:
+        """Recalls without the gate: what asks for a tool may need a fact to call it with."""
+        asked: Any = {"kinds": kinds, "top_k": top_k, "history": history, "techniques": {"gate": False}}
+        cut = query[: self._settings.query_limit]
+        return lambda: self.memory.recall(cut, **asked) if top_k else NOTHING
+
+    def _read(self, reads: Mapping[str, tuple[str, Callable[[], Any]]], until: float) -> dict[str, Any]:
+        """What several reads give, each in a thread of its own; None of one that fails or takes too long."""
+        jobs = {name: self._workers.begin(once(read), f"recall-{name}") for name, (_, read) in reads.items()}
+        return {name: self._awaited(reads[name][0], job, until) for name, job in jobs.items()}
 
     def _awaited(self, what: str, job: Job[T], until: float) -> T | None:
         try:
@@ -197,22 +202,18 @@ class Remembering:
         told = summary_of(done, stopped)
         result = answer or told
         self.attempt("The summary was not recorded", lambda: memory.record_summary(question, told, result))
+        wishes = self.attempt("The user's settings were not read", memory.settings)
+        wanted: Mapping[str, Any] = wishes.values if wishes else {}
         if settings.agent_episode_recording and done:
-            self._remember_episode(question, answer, done, stopped)
+            made = episode_of(question, answer, done, stopped, wanted.get("pii") or settings.pii)
+            if made:
+                self.attempt("The episode was not remembered", lambda: memory.remember(**made))
         self._working("Working memory was not cleared", lambda working: working.end_invocation())
-        if settings.agent_auto_fact_extraction:
+        mines = wanted.get("agents", {}).get(place_of(memory).agent or "", {}).get("mining") is not False
+        if settings.agent_auto_fact_extraction and wanted.get("auto_mine") is not False and mines:
             self.attempt("The conversation was not mined", self._mine)
 
-    def _remember_episode(
-        self, question: str, answer: str, done: Sequence[Outcome], stopped: Stopped
-    ) -> None:
-        made = episode_of(question, answer, done, stopped, self._settings.pii)
-        if made:
-            self.attempt("The episode was not remembered", lambda: self.memory.remember(**made))
-
     def _mine(self) -> None:
-        if self.memory.settings().values.get("auto_mine") is False:
-            return
         for mined in self.memory.mine(self.conversation):
             if mined.problem:
                 self._note(f"The conversation was not mined: {mined.problem}")

@@ -25,6 +25,11 @@ _PLAIN: dict[Any, Schema] = {
     dict: {"type": "object"},
 }
 _WRITTEN = (datetime, date, time)
+_FORMATS: dict[str, tuple[type[datetime] | type[date] | type[time], str]] = {
+    "date-time": (datetime, "a date and time, such as 2026-01-31T18:30:00+00:00"),
+    "date": (date, "a date, such as 2026-01-31"),
+    "time": (time, "a time, such as 18:30:00"),
+}
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -123,6 +128,9 @@ def misfit(value: Any, schema: Schema, path: str = "the input") -> str | None:
     kinds: tuple[Any, ...] = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     if kinds and not any(_is(value, kind) for kind in kinds):
         return f"{path} must be of type {' or '.join(map(str, kinds))}."
+    if isinstance(value, str) and schema.get("format") in _FORMATS:
+        kind, words = _FORMATS[schema["format"]]
+        return None if _is_written(value, kind) else f"{path} must be {words}."
     if isinstance(value, dict):
         return _misfit_in(cast("dict[str, Any]", value), schema, path)
     items = schema.get("items")
@@ -131,6 +139,14 @@ def misfit(value: Any, schema: Schema, path: str = "the input") -> str | None:
         found = (misfit(one, cast(Schema, items), f"{path}[{place}]") for place, one in each)
         return next((wrong for wrong in found if wrong), None)
     return None
+
+
+def _is_written(value: str, kind: type[datetime] | type[date] | type[time]) -> bool:
+    try:
+        kind.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _is(value: Any, kind: Any) -> bool:

@@ -6,7 +6,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -28,9 +31,11 @@ class Job(Generic[T]):
 
 
 class Workers:
-    """Begins jobs and waits for them. One thread waits; any may cancel."""
+    """Begins jobs and waits for them. One thread waits; any may cancel. `loop` is that of whoever asked, if
+    there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: "asyncio.AbstractEventLoop | None" = None) -> None:
+        self.loop = loop
         self._inbox: queue.SimpleQueue[tuple[Job[Any] | None, str, Any]] = queue.SimpleQueue()
         self._cancelled = threading.Event()
 
