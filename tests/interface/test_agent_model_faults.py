@@ -55,7 +55,7 @@ def ann(memory: Memory) -> ScopedMemory:
         [Truncate()],
         [Break()],
         [Feed([b"data: {nonsense}\n\n"])],
-        [Feed([b'data: {"choices": [{"delta": {"content": "I thi'], end="broken")],
+        [Feed([b'data: {"choices": [{"delta": {"content": "I thi'], end="broken")] * 2,
         [Feed([b'data: {"error": {"message": "overloaded"}}\n\n'])],
         [Feed([b""])] * 2,
     ],
@@ -68,6 +68,7 @@ def test_a_model_that_fails(
     assert answer.stopped == "model"
     assert answer.text == "I could not find an answer: the model did not answer."
     assert len(answer.problems) == 1
+    assert not answer.problems[0].startswith("The model failed")  # it is told what failed, and where
     assert [t.content for t in ann.conversation("c")] == ["1 + 1?"]  # what was asked is not lost
     assert "did not answer" in ann.summaries("c")[0].summary
     server.say("Two.")

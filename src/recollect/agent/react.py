@@ -18,7 +18,6 @@ _INPUT = re.compile(r"^[ \t*#>]*(?:action[ _])?input[ \t*]*:[ \t*]*", re.IGNOREC
 _OBSERVATION = re.compile(r"^[ \t*#>]*observation[ \t*]*:", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(r"^[ \t*#>]*thought[ \t*]*:[ \t*]*", re.IGNORECASE | re.MULTILINE)
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n?(.*?)\n?```", re.DOTALL)
-_TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
 _BRACKETS = re.compile(r"\A([A-Za-z0-9_-]+)\s*[\[(](.*)[\])]\s*\Z", re.DOTALL)
 _NAMES = ("action", "tool", "name", "function")
 _INPUTS = ("action_input", "input", "arguments", "parameters", "args", "tool_input")
@@ -76,8 +75,9 @@ def said_in_words(said: Said, tools: Sequence[Offered], place: int) -> Said:
 def parse(text: str) -> Parsed:
     """What was said: a call where there is one before any answer, else an answer; without either mark, all of
     it is the answer."""
-    if (tagged := _TAGGED.search(text)) and (call := _named(tagged[1])):
-        return Parsed(_thought(text[: tagged.start()]), call)
+    before, tag, tagged = text.partition("<tool_call>")
+    if tag and (call := _named(tagged.partition("</tool_call>")[0])):
+        return Parsed(_thought(before), call)
     final, action = FINAL.search(text), _ACTION.search(text)
     if action and (final is None or action.start() < final.start()):
         call = _call(_until_observation(text[action.end() :]))

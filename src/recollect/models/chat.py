@@ -219,13 +219,10 @@ class ChatModel:
     @contextmanager
     def _translated(self) -> Generator[None]:
         """What the SDK and HTTP raise, in our words."""
-        import httpx
         import openai
 
         try:
             yield
-        except httpx.HTTPError as error:
-            raise Passing(type(error).__name__) from None
         except openai.APIConnectionError as error:
             # Its own name says less than that of its cause, which is httpx's.
             raise Passing(type(error.__cause__ or error).__name__) from None
@@ -293,10 +290,15 @@ def _again(first: Body, rest: Generator[Body]) -> Generator[Body]:
 
 def _in_time(pieces: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:
     """The pieces, as long as there is time: a server that keeps sending something never times out."""
-    for piece in pieces:
-        if deadline.left() <= 0:
-            raise Passing("no end in time")
-        yield piece
+    try:
+        for piece in pieces:
+            if deadline.left() <= 0:
+                raise Passing("no end in time")
+            yield piece
+    except Passing:
+        raise
+    except Exception as error:  # noqa: BLE001 - of the HTTP client, which is the SDK's choice
+        raise Passing(type(error).__name__) from None
 
 
 def _object(answer: object) -> Body:
