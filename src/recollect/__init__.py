@@ -60,6 +60,10 @@ from recollect.scoped.working import WorkingMemory
 from recollect.tend.erase import Forgotten
 
 if TYPE_CHECKING:
+    from recollect.agent.agent import Agent
+    from recollect.agent.events import Answer
+    from recollect.agent.prompts import Prompts
+    from recollect.agent.tools import Tool, tool
     from recollect.asynchronous import AsyncMemory, AsyncScopedMemory, AsyncWorkingMemory
     from recollect.client import Client, RemoteScopedMemory, RemoteWorkingMemory
     from recollect.client.asynchronous import AsyncClient
@@ -68,6 +72,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GLOBAL",
+    "Agent",
+    "Answer",
     "AsyncClient",
     "AsyncMemory",
     "AsyncScopedMemory",
@@ -98,6 +104,7 @@ __all__ = [
     "Place",
     "Procedure",
     "Profile",
+    "Prompts",
     "QuotaExceeded",
     "RecollectError",
     "Recollection",
@@ -119,6 +126,7 @@ __all__ = [
     "StoreUnavailable",
     "Summary",
     "TooLarge",
+    "Tool",
     "ToolInvocation",
     "ToolStats",
     "Turn",
@@ -128,10 +136,16 @@ __all__ = [
     "WorkingItem",
     "WorkingMemory",
     "WorkingState",
+    "tool",
 ]
 
 
 _LATER = {
+    "Agent": "recollect.agent.agent",
+    "Answer": "recollect.agent.events",
+    "Prompts": "recollect.agent.prompts",
+    "Tool": "recollect.agent.tools",
+    "tool": "recollect.agent.tools",
     "AsyncMemory": "recollect.asynchronous",
     "AsyncScopedMemory": "recollect.asynchronous",
     "AsyncWorkingMemory": "recollect.asynchronous",

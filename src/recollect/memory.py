@@ -151,6 +151,7 @@ class Memory:
             self._policies,
             self.working_store,
             measures=self._measures,
+            spend=spend,
         )
 
     def working_state(self) -> WorkingState:

@@ -21,6 +21,7 @@ from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
+from recollect.ports.spending import Spend, nobody
 from recollect.ports.store import Applied, UserStore
 from recollect.ports.working import WorkingStore
 from recollect.resting import Resting
@@ -79,6 +80,8 @@ class Workspace:
     guards: tuple[Change, ...] = ()
     """What every change made here goes by."""
     measures: Measures = field(default_factory=lambda: Measures(SystemClock()))
+    spend: Spend = nobody
+    """Is told what models of others use for this user."""
 
     @property
     def space(self) -> Space | None:

@@ -150,7 +150,7 @@ def test_a_server_is_reached_over_http_where_the_client_can(home: Path) -> None:
 
 
 def test_settings_go_along_and_secrets_are_named_only(home: Path) -> None:
-    given = {"RECOLLECT_TOP_K": "7", "RECOLLECT_MODEL_KEY": "sk-secret"}
+    given: Any = {"RECOLLECT_TOP_K": "7", "RECOLLECT_MODEL_KEY": "sk-secret"}
     told = run("mcp", "install", "cursor", "--db", "mine.db", **given)
     assert "RECOLLECT_MODEL_KEY" in told.stderr
     assert "sk-secret" not in told.stdout + told.stderr

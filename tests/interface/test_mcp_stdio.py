@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.types import TextResourceContents
 
 from recollect import Memory
 from tests.interface.mcp_client import ERAS, command, over_stdio, refused, text, told, within
@@ -55,9 +56,9 @@ def test_memory_of_the_user_that_the_command_line_names(database: Path, era: str
         assert "comes from the key or the command line" in await refused(
             client, "remember", content="Forged", user="ben"
         )
-        assert json.loads((await client.read_resource("recollect://palace")).contents[0].text) == {
-            "places": []
-        }  # type: ignore[union-attr]
+        (palace,) = (await client.read_resource("recollect://palace")).contents
+        assert isinstance(palace, TextResourceContents)
+        assert json.loads(palace.text) == {"places": []}
         assert (await client.get_prompt("review_memory")).messages
 
     within(over_stdio(database, *words, era=era), work)

@@ -215,6 +215,7 @@ def test_prompts_tell_a_model_to_use_its_memory(ask: Any) -> None:
 
 def test_a_client_is_told_how_memory_is_meant(ask: Any) -> None:
     async def work(client: Client) -> tuple[str, str]:
+        assert client.server_info is not None
         return client.instructions or "", client.server_info.name
 
     for era in ("auto", "legacy"):

@@ -119,7 +119,7 @@ def test_a_zip_bomb_is_not_opened(tmp_path: Path) -> None:
 def test_a_gzip_bomb_is_not_read_to_its_end(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress((b" " * 999_999 + b"\n") * 200, 9))
     with pytest.raises(Invalid, match="far larger inside"):
-        [*values(*sources(tmp_path / "a.jsonl.gz", ""))]
+        list(values(*sources(tmp_path / "a.jsonl.gz", "")))
 
 
 def test_a_damaged_zip_says_so(tmp_path: Path) -> None:

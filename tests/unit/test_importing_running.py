@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Invalid, Memory, NotFound, QuotaExceeded, ScopedMemory
+from recollect import Entity, Fact, Invalid, Memory, NotFound, QuotaExceeded, ScopedMemory
 from recollect.importing import SOURCES, Report, import_from
 from recollect.importing.items import TOO_LONG
 from recollect.importing.running import TAKEN
@@ -18,6 +18,14 @@ from recollect.importing.shelf import ANOTHERS, BACKWARDS, EXPIRED, FORGOTTEN, T
 from recollect.testing.store_samples import ManualClock
 from tests.unit.importing import chatgpt, graph, node, palace, written
 from tests.unit.support import OpenMemory
+
+
+def facts_of(memory: ScopedMemory) -> list[Fact]:
+    return [fact for fact in memory.list("fact") if isinstance(fact, Fact)]
+
+
+def entities_of(memory: ScopedMemory) -> list[Entity]:
+    return [entity for entity in memory.list("entity") if isinstance(entity, Entity)]
 
 
 def counted(report: Report) -> tuple[dict[str, int], int, int, dict[str, int]]:
@@ -68,7 +76,7 @@ def test_memories_are_known_again_by_their_id(
     first = [memory_of("1", "Likes tea", updated_at=None), memory_of("2", "Lives in Rome")]
     file = written(tmp_path / "a.json", first)
     assert counted(import_from(derek, "mem0", file)) == ({"fact": 2}, 0, 0, {})
-    stored = derek.list("fact")
+    stored = facts_of(derek)
     assert {fact.valid_from for fact in stored} == {datetime(2024, 5, 1, 10, tzinfo=UTC)}
     assert derek.recall("tea").hits[0].content == "Likes tea"
     assert counted(import_from(derek, "mem0", file)) == ({}, 0, 2, {})
@@ -89,12 +97,12 @@ def test_memories_are_known_again_by_their_id(
 def test_what_was_corrected_or_forgotten_here_stays_so(derek: ScopedMemory, tmp_path: Path) -> None:
     file = written(tmp_path / "a.json", [memory_of("1", "Likes tea"), memory_of("2", "Lives in Rome")])
     import_from(derek, "mem0", file)
-    facts = {fact.content: fact.id for fact in derek.list("fact")}
+    facts = {fact.content: fact.id for fact in facts_of(derek)}
     derek.correct(facts["Likes tea"], "Likes coffee")
     derek.forget(facts["Lives in Rome"])
     assert counted(import_from(derek, "mem0", file)) == ({}, 0, 1, {FORGOTTEN: 1})
     derek.forget(conversation="import:mem0")  # which undoes the import
-    assert [fact.content for fact in derek.list("fact")] == ["Likes coffee"]
+    assert [fact.content for fact in facts_of(derek)] == ["Likes coffee"]
 
 
 def test_a_memory_that_went_to_another_channel_is_not_brought_twice(memory: Memory, tmp_path: Path) -> None:
@@ -112,7 +120,7 @@ def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) 
     file = written(tmp_path / "a.json", mixed)
     assert counted(import_from(derek, "mem0", file, dry_run=True)) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
     assert counted(import_from(derek, "mem0", file, of="ben")) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
-    assert sorted(fact.content for fact in derek.list("fact")) == ["b", "c"]
+    assert sorted(fact.content for fact in facts_of(derek)) == ["b", "c"]
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(derek: ScopedMemory, tmp_path: Path) -> None:
@@ -148,8 +156,8 @@ def test_what_does_not_fit_is_left_out_alone(
         {TOO_LONG: 1, EXPIRED: 1, TWICE: 1, "it cannot be stored as it is": 1},
     )
     assert report.skipped[0].first == ("a.json, item 1",)
-    stored = {fact.content: fact.metadata for fact in mine.list("fact")}
-    assert stored["nan"] == stored["much metadata"] | {"imported": {"from": "mem0", "id": "5"}}
+    stored = {fact.content: fact.metadata for fact in facts_of(mine)}
+    assert stored["nan"] == {**stored["much metadata"], "imported": {"from": "mem0", "id": "5"}}
     long = [talk("c1", "y" * 2001, "fine"), {**talk("c2", "hi"), "title": "t" * 20_000}]
     report = import_from(mine, "chatgpt", written(tmp_path / "b.json", long))
     assert counted(report) == ({"turn": 2}, 0, 0, {TOO_LONG: 1})
@@ -164,8 +172,8 @@ def test_facts_of_a_graph_hold_from_and_until(derek: ScopedMemory, tmp_path: Pat
         ("Max", "does", "judo", "2025-01-01", "2024-06-30", 1.0),
     )
     assert counted(import_from(derek, "mempalace", folder)) == ({"fact": 3}, 0, 0, {BACKWARDS: 1})
-    names = {entity.id: entity.name for entity in derek.list("entity")}
-    (swims,) = [fact for fact in derek.list("fact") if fact.content == "Max does swimming"]
+    names = {entity.id: entity.name for entity in entities_of(derek)}
+    (swims,) = [fact for fact in facts_of(derek) if fact.content == "Max does swimming"]
     assert [names[id] for id in swims.about] == ["Max", "swimming"]
     assert counted(import_from(derek, "mempalace", folder)) == ({}, 0, 3, {BACKWARDS: 1})
 
@@ -260,7 +268,7 @@ def test_what_cannot_be_imported_says_why(derek: ScopedMemory, tmp_path: Path) -
         with pytest.raises(NotFound):
             import_from(derek, source, tmp_path / "nowhere")
     with pytest.raises(Invalid):
-        import_from(derek, "mem0", tmp_path / "empty.json", progress=3)
+        import_from(derek, "mem0", tmp_path / "empty.json", progress=3)  # pyright: ignore[reportArgumentType]
 
 
 ROWS = st.lists(

@@ -143,12 +143,12 @@ def test_a_palace_that_was_exported_as_markdown(tmp_path: Path) -> None:
 
 def test_a_palace_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        [*mempalace.read(tmp_path / "nowhere")]
+        list(mempalace.read(tmp_path / "nowhere"))
     with pytest.raises(Invalid, match="no palace"):
-        [*mempalace.read(tmp_path)]
+        list(mempalace.read(tmp_path))
     (tmp_path / "chroma.sqlite3").write_bytes(b"SQLite format 3\x00" + os.urandom(500))
     with pytest.raises(Invalid, match="cannot be read as MemPalace's"):
-        [*mempalace.read(tmp_path)]
+        list(mempalace.read(tmp_path))
 
 
 # Markdown

@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench": EDGE | {"agent", "server", "client"},
     "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them
-    ROOT: {"errors", "model", "record", "tend", "scoped", "memory", "asynchronous", "client"},
+    ROOT: {"errors", "model", "record", "tend", "scoped", "memory", "asynchronous", "client", "agent"},
     "__main__": {"cli"},
 }
 

@@ -5,6 +5,7 @@ import recollect
 # The list itself: edit it on purpose, with a line in the release notes.
 PUBLIC = [
     # doing
+    "Agent",
     "AsyncClient",
     "AsyncMemory",
     "AsyncScopedMemory",
@@ -18,8 +19,11 @@ PUBLIC = [
     # what is given and asked
     "GLOBAL",
     "Message",
+    "Prompts",
     "Retention",
     "Scope",
+    "Tool",
+    "tool",
     # what is stored
     "AuditEntry",
     "Closet",
@@ -39,6 +43,7 @@ PUBLIC = [
     "Turn",
     "UserSettings",
     # what comes back
+    "Answer",
     "Drawer",
     "Event",
     "Forgotten",

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal
 from recollect.model.recollection import Hit
 from recollect.ports.language_model import Tokens
 
-Stopped = Literal["answered", "iterations", "time", "tokens", "model"]
-"""Why an agent came to its end; only the first is what was wanted."""
+Stopped = Literal["answered", "iterations", "time", "tokens", "loop", "model", "cancelled"]
+"""Why an agent came to its end; only the first is what was wanted. At a limit there may be an answer all the
+same: the model's last word, without tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,15 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong on the way and was gone on from: a limit, a model that says nothing, memory
+    that fails."""
+
+    type: ClassVar[str] = "problem"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Final:
     """The answer, and how it was come by. What was remembered of it is stored when this is told."""
 
@@ -64,8 +74,35 @@ class Final:
     stopped: Stopped
     conversation: str
     iterations: int
-    tokens: Tokens = Tokens()
+    tokens: Tokens = field(default_factory=Tokens)
     problems: Sequence[str] = field(default=())
 
 
-Event = Recalled | Text | Thought | Action | Observation | Final
+Event = Recalled | Text | Thought | Action | Observation | Problem | Final
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question: the answer and all that was told on the way to it, but for pieces of text."""
+
+    text: str
+    stopped: Stopped
+    conversation: str
+    iterations: int
+    tokens: Tokens = field(default_factory=Tokens)
+    problems: Sequence[str] = ()
+    events: Sequence[Event] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def recalled(self) -> Recalled:
+        """What was remembered before the first step."""
+        return next((event for event in self.events if isinstance(event, Recalled)), Recalled())
+
+
+def answered(final: Final, events: Sequence[Event] = ()) -> Answer:
+    return Answer(
+        final.text, final.stopped, final.conversation, final.iterations, final.tokens, final.problems, events
+    )

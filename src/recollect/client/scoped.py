@@ -84,6 +84,10 @@ class RemoteScopedMemory:
         """What an agent has in its head during the scope's conversation."""
         return RemoteWorkingMemory(self._call, self._scope.conversation)
 
+    def _at(self, agent: str | None, conversation: str | None) -> "RemoteScopedMemory":
+        here = self._scope
+        return RemoteScopedMemory(self._connection, self._user, here.channel, agent, conversation)
+
     def _call(
         self,
         method: str,

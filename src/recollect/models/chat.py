@@ -8,8 +8,9 @@ import importlib.util
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.addresses import (
     PASSING_STATUS,
@@ -23,7 +24,9 @@ from recollect.addresses import (
     shown,
 )
 from recollect.errors import ModelError, SettingsError
+from recollect.models._acting import Hearing, body_of, chunks, is_about_tools, lines
 from recollect.models._vectors import well_formed
+from recollect.ports.acting import Message, Offered, Said, ToolsUnknown
 from recollect.ports.language_model import ChatMessage, Reply, Schema, Source, Tokens
 
 if TYPE_CHECKING:
@@ -33,10 +36,11 @@ _THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 """What some local models write before their answer."""
 
 Body = dict[str, Any]
+T = TypeVar("T")
 
 
 class ChatModel:
-    """The `LanguageModel` port over POST {base_url}/chat/completions. Safe in any thread.
+    """The `LanguageModel` and `ActingModel` ports over POST {base_url}/chat/completions. Safe in any thread.
 
     `concurrency` is how many requests are under way at once; further ones wait. What a server does not know
     (a schema, a temperature, the older name of the token limit) is left out of later requests.
@@ -94,9 +98,40 @@ class ChatModel:
             shape = {"name": "answer", "schema": schema, "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         answer = insist(
-            lambda: self._adapted(body, deadline), self._patience, deadline, failing(self._where, ModelError)
+            lambda: self._adapted(body, lambda known: self._request(known, deadline)),
+            self._patience,
+            deadline,
+            failing(self._where, ModelError),
         )
         return self._reply(answer)
+
+    def act(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Offered] = (),
+        *,
+        source: Source,
+        max_tokens: int,
+        within: float | None = None,
+    ) -> Iterator[str | Said]:
+        deadline = Deadline(within)
+        body = body_of(self._model, messages, tools, max_tokens)
+        heard = Hearing()
+        told = insist(
+            lambda: self._adapted(body, lambda known: self._begun(known, deadline)),
+            self._patience,
+            deadline,
+            failing(self._where, ModelError),
+        )
+        try:
+            for chunk in told:
+                if piece := heard.hear(chunk):
+                    yield piece
+        except Passing as broken:  # some of it was passed on: it cannot be asked for again
+            raise ModelError(f"{self._where} broke off ({broken.reason}).", heard.tokens) from None
+        finally:
+            told.close()
+        yield heard.said()
 
     def choosing(self, model: str) -> "ChatModel":
         """The same, by another model of the same service; requests of both are counted together. It is kept,
@@ -119,14 +154,20 @@ class ChatModel:
         if client is not None:
             client.close()
 
-    def _adapted(self, body: Body, deadline: Deadline) -> Body:
+    def _adapted(self, body: Body, send: Callable[[Body], T]) -> T:
         """The answer to a request of which the server knows every part."""
         unknown = self._unknown
         while True:
+            if "tools" in body and "tools" in unknown:
+                raise ToolsUnknown(f"{self._where} takes no tools.")
             try:
-                answer = self._request(_without(body, unknown), deadline)
+                answer = send(_without(body, unknown))
             except _BadRequest as refused:
                 part = _blamed(refused.body, _without(body, unknown))
+                if part is None and "tools" in body:
+                    if is_about_tools(refused.body):
+                        self._unknown |= {"tools"}
+                    raise ToolsUnknown(refusal(self._where, refused.status, refused.body)) from None
                 if part is None:
                     raise ModelError(refusal(self._where, refused.status, refused.body)) from None
                 unknown |= {part}
@@ -136,22 +177,59 @@ class ChatModel:
 
     def _request(self, body: Body, deadline: Deadline) -> Body:
         """The parsed answer to one request."""
-        import openai
+        with self._slot(deadline), self._translated():
+            return _object(self._sent(body, deadline).json())
 
+    def _begun(self, body: Body, deadline: Deadline) -> Generator[Body]:
+        """The parts of an answer as they come; the first of them is there, so that what fails before it can
+        be asked for again."""
+        told = self._parts(body, deadline)
+        try:
+            first = next(told)
+        except StopIteration:
+            raise Passing("an empty answer") from None
+        return _again(first, told)
+
+    def _parts(self, body: Body, deadline: Deadline) -> Generator[Body]:
+        with self._slot(deadline), self._translated():
+            response = self._sent(body, deadline)
+            try:
+                yield from chunks(lines(_in_time(response.iter_bytes(), deadline)))
+            finally:
+                response.close()
+
+    def _sent(self, body: Body, deadline: Deadline) -> Any:
+        """The SDK's response as it came: its own classes take any answer, and would hide what is missing."""
+        seconds = max(0.001, min(self._patience.timeout, deadline.left()))
+        asking: Any = self._open().chat.completions.with_raw_response
+        raw = asking.create(**body, timeout=seconds, extra_headers=self._headers())
+        return raw.http_response
+
+    @contextmanager
+    def _slot(self, deadline: Deadline) -> Generator[None]:
+        """One of the requests that may be under way."""
         left = deadline.left()
         if not self._slots.acquire(timeout=None if left == float("inf") else max(0.0, left)):
             raise ModelError(f"{self._where} is busy with other requests of this process.")
         try:
-            seconds = max(0.001, min(self._patience.timeout, deadline.left()))
-            # Raw: the SDK's own classes take any answer, and would hide what is missing from it.
-            asking: Any = self._open().chat.completions.with_raw_response
-            raw = asking.create(**body, timeout=seconds, extra_headers=self._headers())
-            return _object(raw.http_response.json())
+            yield
+        finally:
+            self._slots.release()
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        """What the SDK and HTTP raise, in our words."""
+        import openai
+
+        try:
+            yield
         except openai.APIConnectionError as error:
             # Its own name says less than that of its cause, which is httpx's.
             raise Passing(type(error.__cause__ or error).__name__) from None
         except openai.APIStatusError as error:
             status = error.status_code
+            if status in (500, 501) and is_about_tools({"error": error.body}):  # llama.cpp answers so
+                raise _BadRequest(status, {"error": error.body}) from None
             if status in PASSING_STATUS:
                 raise Passing(f"status {status}", error.response.headers.get("Retry-After")) from None
             if status in (400, 422):
@@ -159,8 +237,6 @@ class ChatModel:
             raise ModelError(refusal(self._where, status, {"error": error.body})) from None
         except (openai.OpenAIError, ValueError, TypeError, RecursionError):
             raise ModelError(f"{self._where} answered with something that is not JSON.") from None
-        finally:
-            self._slots.release()
 
     def _headers(self) -> dict[str, Any]:
         """Ours alone: the SDK would take a key and names of its own from the environment."""
@@ -203,6 +279,28 @@ class _BadRequest(Exception):
         self.body = body
 
 
+def _again(first: Body, rest: Generator[Body]) -> Generator[Body]:
+    """What was begun, from its beginning; closing it closes the rest."""
+    try:
+        yield first
+        yield from rest
+    finally:
+        rest.close()
+
+
+def _in_time(pieces: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:
+    """The pieces, as long as there is time: a server that keeps sending something never times out."""
+    try:
+        for piece in pieces:
+            if deadline.left() <= 0:
+                raise Passing("no end in time")
+            yield piece
+    except Passing:
+        raise
+    except Exception as error:  # noqa: BLE001 - of the HTTP client, which is the SDK's choice
+        raise Passing(type(error).__name__) from None
+
+
 def _object(answer: object) -> Body:
     if not isinstance(answer, dict):
         raise ValueError
@@ -222,5 +320,9 @@ def _blamed(error: Any, body: Body) -> str | None:
         param = str(error["error"]["param"] or "")
     except (LookupError, TypeError):
         param = ""
-    named = [part for part in ("max_tokens", "temperature", "response_format") if param.startswith(part)]
+    named = [
+        part
+        for part in ("max_tokens", "temperature", "stream_options", "response_format")
+        if param.startswith(part)
+    ]
     return next((part for part in (*named, "response_format") if part in body), None)

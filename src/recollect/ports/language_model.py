@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-Source = Literal["memory_query", "memory_rerank", "memory_qa", "memory_extract", "memory_compress"]
+Source = Literal["memory_query", "memory_rerank", "memory_qa", "memory_extract", "memory_compress", "agent"]
 """What a call is for; tokens are counted by it."""
 
 Schema = Mapping[str, Any]

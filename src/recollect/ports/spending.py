@@ -1,10 +1,11 @@
 """Who is told what models use, and the ports that tell it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol, Self, cast
 
 from recollect.errors import ModelError
 from recollect.model.space import Space
+from recollect.ports.acting import ActingModel, Message, Offered, Said, ToolsUnknown
 from recollect.ports.choosing import Choosing
 from recollect.ports.embedder import Embedder, Vectors
 from recollect.ports.language_model import ChatMessage, LanguageModel, Reply, Schema, Source, Tokens
@@ -68,6 +69,29 @@ class MeteredModel:
             raise
         self._spend(source, self.name, reply.tokens)
         return reply
+
+    def act(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Offered] = (),
+        *,
+        source: Source,
+        max_tokens: int,
+        within: float | None = None,
+    ) -> Iterator[str | Said]:
+        """As the `ActingModel` port, of a model that is one."""
+        if not hasattr(self._inner, "act"):
+            raise ToolsUnknown(f"{self.name} takes no tools.")
+        inner = cast(ActingModel, self._inner)
+        try:
+            for told in inner.act(messages, tools, source=source, max_tokens=max_tokens, within=within):
+                if isinstance(told, Said):
+                    self._spend(source, self.name, told.tokens)
+                yield told
+        except ModelError as error:
+            if error.tokens is not None:
+                self._spend(source, self.name, Tokens(*error.tokens))
+            raise
 
     def choosing(self, model: str) -> "MeteredModel":
         """The same with another model, where there is a choice."""

@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,10 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
     def working(self) -> WorkingMemory:
         """What an agent has in its head during the scope's conversation."""
         return WorkingMemory(self._work)
+
+    def _at(self, agent: str | None, conversation: str | None) -> "ScopedMemory":
+        work = replace(self._work, scope=replace(self.scope, agent=agent, conversation=conversation))
+        return ScopedMemory(work, self._after_recall, self._after_forget, self._reads)
 
     # What was said
 

@@ -1,5 +1,6 @@
 """Every setting, and where its value comes from: the only readers of the environment."""
 
+from recollect.settings.bounds import CHOICES, MiB
 from recollect.settings.reading import (
     CONFIG,
     PREFIX,
@@ -10,7 +11,7 @@ from recollect.settings.reading import (
     sourced,
     unknown_variables,
 )
-from recollect.settings.values import CHOICES, SECRET, MiB, Settings
+from recollect.settings.values import SECRET, Settings
 
 __all__ = [
     "CHOICES",

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from recollect.errors import SettingsError
-from recollect.settings.values import BOUNDS, CHOICES, Settings
+from recollect.settings.bounds import BOUNDS, CHOICES
+from recollect.settings.values import Settings
 
 PREFIX = "RECOLLECT_"
 CONFIG = f"{PREFIX}CONFIG"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from platformdirs import user_cache_path, user_data_path
 
-MiB = 1024 * 1024
+from recollect.settings.bounds import MiB
 
 SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis", "upstream_key", "server_key")
 """Settings whose value is shown nowhere."""
@@ -179,6 +179,40 @@ class Settings:
     working_mb: int = 256
     """The most memory they take, in MiB."""
 
+    agent_max_iterations: int = 10
+    """How many turns an agent's model has for one question before the last, in which it has to answer."""
+    agent_max_seconds: float = 300.0
+    """How long an agent may take for one question."""
+    agent_max_tokens: int = 200_000
+    """From how many tokens on, of all turns together, it has to answer."""
+    agent_answer_tokens: int = 4096
+    """The most tokens of one turn of its model."""
+    agent_tool_seconds: float = 60.0
+    """How long one call of a tool may take."""
+    agent_output_limit: int = 8000
+    """The most characters of what a tool answers; the middle of more is cut out, and said so."""
+    agent_repeats: int = 3
+    """How often the same call may give the same before the model is told; the next time it has to answer."""
+    agent_tools: str = "auto"
+    """How its model is told of tools: `native` (tool calling), in `text`, or `auto`: in text where the server
+    knows no tools."""
+    agent_fact_top_k: int = 5
+    agent_episode_top_k: int = 3
+    agent_procedure_top_k: int = 3
+    """How many facts, episodes and procedures an agent recalls before it begins."""
+    agent_turns: int = 20
+    """How many of the conversation's latest turns it is shown."""
+    agent_summaries: int = 5
+    """How many summaries of what was done in the conversation it is shown."""
+    agent_memory_seconds: float = 10.0
+    """How long it waits for memory before it begins without."""
+    agent_auto_fact_extraction: bool = True
+    """Mine the conversation when the answer is there."""
+    agent_episode_recording: bool = True
+    """Remember an episode of what it did with tools."""
+    agent_additional_context: str = ""
+    """What every agent is told beside its instructions."""
+
     db_pool: int = 10
     """How many connections one process keeps (PostgreSQL)."""
     db_timeout: float = 30.0
@@ -255,82 +289,3 @@ class Settings:
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
         shown |= {name: "set" for name in SECRET if shown[name]}
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
-
-
-BOUNDS: dict[str, tuple[float, float]] = {
-    "top_k": (1, 1000),
-    "threshold": (-1, 1),
-    "candidates": (1, 10_000),
-    "semantic_weight": (0, 1),
-    "explicit_confidence": (0, 1),
-    "implied_confidence": (0, 1),
-    "inferred_confidence": (0, 1),
-    "uncertain_confidence": (0, 1),
-    "mined_salience": (0, 1),
-    "same_similarity": (0, 1),
-    "same_name": (0, 1),
-    "mine_quiet_seconds": (0, 86_400),
-    "mine_user_turns": (1, 1000),
-    "mine_whole": (1, 500),
-    "mine_part": (1, 500),
-    "mine_retry_seconds": (0.01, 86_400),
-    "audit_days": (1, 36_500),
-    "idle_minutes": (0.01, 525_600),
-    "conclude_turns": (4, 1000),
-    "pattern_similarity": (0, 1),
-    "consolidate_minutes": (0, 525_600),
-    "patterns_minutes": (0, 525_600),
-    "promote_minutes": (0, 525_600),
-    "decay_minutes": (0, 525_600),
-    "expire_minutes": (0, 525_600),
-    "cleanup_minutes": (0, 525_600),
-    "chore_retry_seconds": (0.01, 86_400),
-    "context_tokens": (0, 1_000_000),
-    "redis_timeout": (0.01, 60),
-    "working_ttl_seconds": (0.001, 365 * 86_400),
-    "working_tokens": (1, 10_000_000),
-    "working_keep": (1, 1000),
-    "working_item_limit": (1, 256 * MiB),
-    "working_items": (1, 100_000),
-    "working_values": (1, 100_000),
-    "working_value_limit": (2, 256 * MiB),
-    "working_conversations": (1, 10_000_000),
-    "working_mb": (1, 1_000_000),
-    "content_limit": (1, 256 * MiB),
-    "query_limit": (1, 256 * MiB),
-    "metadata_limit": (2, 256 * MiB),
-    "batch_limit": (1, 100_000),
-    "db_pool": (1, 1000),
-    "db_timeout": (0.1, 86_400),
-    "index_over": (1, 1_000_000_000),
-    "cache_mb": (1, 1_000_000),
-    "embedder_dimensions": (1, 65_536),
-    "embedder_timeout": (0.001, 3600),
-    "model_timeout": (0.001, 3600),
-    "port": (0, 65_535),
-    "processes": (1, 256),
-    "server_threads": (1, 1000),
-    "body_mb": (1, 4096),
-    "request_seconds": (0.1, 86_400),
-    "connections": (1, 1_000_000),
-    "keep_alive_seconds": (1, 86_400),
-    "shutdown_seconds": (0.1, 86_400),
-    "rate_limit": (0, 10_000_000),
-    "concurrency": (1, 100_000),
-    "answer_hours": (0.01, 8760),
-    "upstream_timeout": (0.01, 86_400),
-    "inject_seconds": (0.01, 600),
-    "response_days": (0, 36_500),
-    "tend_seconds": (0.01, 86_400),
-    "lease_seconds": (1, 86_400),
-}
-CHOICES: dict[str, tuple[str, ...]] = {
-    "upstream_responses": ("auto", "native", "chat"),
-    "log_format": ("text", "json"),
-    "log_level": ("debug", "info", "warning", "error"),
-    "audit": ("off", "writes", "reads", "verbose"),
-    "miner": ("auto", "rules", "model"),
-    "compressor": ("auto", "rules"),
-    "contradictions": ("prefer_new", "prefer_old", "flag_review"),
-    "pii": ("off", "tag", "redact", "drop"),
-}

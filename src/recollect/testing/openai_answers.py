@@ -3,11 +3,26 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 Body = dict[str, Any]
-Chat = Callable[[Body], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What a chat model says when it calls tools: names with arguments, as a dict or as it is written."""
+
+    calls: tuple[tuple[str, Mapping[str, Any] | str], ...]
+    text: str = ""
+
+
+def calls(*given: tuple[str, Mapping[str, Any] | str], text: str = "") -> Calls:
+    return Calls(given, text)
+
+
+Chat = Callable[[Body], str | Calls]
 
 
 def scatter(text: str, dimensions: int) -> list[float]:
@@ -26,14 +41,41 @@ def embeddings(body: Body, embed: Callable[[str], list[float]]) -> Body:
     return {"object": "list", "model": body["model"], "data": data, "usage": usage}
 
 
-def completion(body: Body, text: str) -> Body:
+def completion(body: Body, said: str | Calls) -> Body:
     """A chat completion; a word counts as a token."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    text, tools = _spoken(said)
+    message: Body = {"role": "assistant", "content": text} | ({"tool_calls": tools} if tools else {})
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if tools else "stop"}
     return _chat(body, "chat.completion", [choice]) | {"usage": _usage(body, text)}
 
 
-def events(body: Body, text: str) -> bytes:
+def _spoken(said: str | Calls) -> tuple[str, list[Body]]:
+    if isinstance(said, str):
+        return said, []
+    id = uuid.uuid4().hex[:8]
+    return said.text, [
+        {
+            "id": f"call_{id}_{place}",
+            "type": "function",
+            "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)},
+        }
+        for place, (name, given) in enumerate(said.calls)
+    ]
+
+
+def _call_deltas(tools: list[Body]) -> Iterator[Body]:
+    """Calls as servers stream them: the name first, then the arguments in two pieces."""
+    for place, call in enumerate(tools):
+        given: str = call["function"]["arguments"]
+        half = len(given) // 2
+        yield {"index": place, **call, "function": call["function"] | {"arguments": ""}}
+        for piece in (given[:half], given[half:]):
+            yield {"index": place, "function": {"arguments": piece}}
+
+
+def events(body: Body, said: str | Calls) -> bytes:
     """The same as server-sent events, a word each, with the usage at the end if it is asked for."""
+    text, tools = _spoken(said)
 
     def chunks() -> Iterator[Body]:
         for place, word in enumerate(text.split(" ")):
@@ -41,7 +83,10 @@ def events(body: Body, text: str) -> bytes:
             delta |= {"role": "assistant"} if place == 0 else {}
             choice = {"index": 0, "delta": delta, "finish_reason": None}
             yield _chat(body, "chat.completion.chunk", [choice])
-        end: Body = {"index": 0, "delta": {}, "finish_reason": "stop"}
+        for call in _call_deltas(tools):
+            choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}
+            yield _chat(body, "chat.completion.chunk", [choice])
+        end: Body = {"index": 0, "delta": {}, "finish_reason": "tool_calls" if tools else "stop"}
         yield _chat(body, "chat.completion.chunk", [end])
         options: Body = body.get("stream_options") or {}
         if options.get("include_usage"):
@@ -61,16 +106,18 @@ def _usage(body: Body, text: str) -> Body:
     return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
 
 
-def response(body: Body, text: str) -> Body:
+def response(body: Body, said: str | Calls) -> Body:
     """The same by the Responses API. Each has an id of its own, and repeats its instructions."""
+    text, _ = _spoken(said)
     content = {"type": "output_text", "text": text, "annotations": list[Any]()}
     id = uuid.uuid4().hex
     message = {"type": "message", "id": f"msg_{id}", "role": "assistant", "status": "completed"}
     return _response(body, f"resp_{id}", "completed") | {"output": [message | {"content": [content]}]}
 
 
-def response_events(body: Body, text: str) -> bytes:
+def response_events(body: Body, said: str | Calls) -> bytes:
     """The same as server-sent events, a word each."""
+    text, _ = _spoken(said)
     whole = response(body, text)
     (item,) = whole["output"]
     place: Body = {"item_id": item["id"], "output_index": 0, "content_index": 0}

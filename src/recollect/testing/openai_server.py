@@ -20,6 +20,7 @@ from typing import Any, Literal, Self, cast
 
 from recollect.testing.openai_answers import (
     Body,
+    Calls,
     Chat,
     completion,
     embeddings,
@@ -143,7 +144,7 @@ class OpenAIServer:
         self.requests: list[Request] = []
         self._embed: Callable[[str], list[float]] = embed or partial(scatter, dimensions=dimensions)
         self._chat: Chat = chat or (lambda body: "I have nothing to say.")
-        self._said: deque[str] = deque()
+        self._said: deque[str | Calls] = deque()
         self._steps: deque[Step] = deque()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -172,8 +173,9 @@ class OpenAIServer:
         """What the coming requests meet, one step each; afterwards all are answered properly."""
         self._steps.extend(steps)
 
-    def say(self, *texts: str) -> None:
-        """What the chat model says next, one text an answer; afterwards it is asked itself."""
+    def say(self, *texts: str | Calls) -> None:
+        """What the chat model says next, one text, or calls of tools, an answer; afterwards it is asked
+        itself."""
         self._said.extend(texts)
 
     def __enter__(self) -> Self:
@@ -221,7 +223,7 @@ class OpenAIServer:
                 wait(step.until, self._stopping)
                 handler.hang_up()
 
-    def _answer(self, body: Body) -> str:
+    def _answer(self, body: Body) -> str | Calls:
         """What the chat model says; the last word is that of the script."""
         with self._lock:
             said = self._said.popleft() if self._said else None

@@ -1,0 +1,223 @@
+"""A model or a memory that fails, hangs or talks nonsense: there is an answer all the same."""
+
+import threading
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Agent, Memory, ScopedMemory, StoreUnavailable
+from recollect.models.chat import ChatModel
+from recollect.settings import Settings
+from recollect.testing.openai_answers import calls
+from recollect.testing.openai_server import Break, Drop, Feed, Hang, OpenAIServer, Status, Step, Truncate
+from tests.interface.agents import add, observed, prompts
+
+SETTINGS = Settings()
+
+
+@pytest.fixture
+def server() -> Generator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+@pytest.fixture
+def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
+    made = ChatModel(server.base_url, "a-model", attempts=2, sleep=waits.append)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Generator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder="hashing") as opened:
+        yield opened
+
+
+@pytest.fixture
+def ann(memory: Memory) -> ScopedMemory:
+    return memory.scope("ann")
+
+
+# The model
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [Status(500), Status(503)],
+        [Drop(), Drop()],
+        [Status(401)],
+        [Truncate()],
+        [Break()],
+        [Feed([b"data: {nonsense}\n\n"])],
+        [Feed([b'data: {"choices": [{"delta": {"content": "I thi'], end="broken")] * 2,
+        [Feed([b'data: {"error": {"message": "overloaded"}}\n\n'])],
+        [Feed([b""])] * 2,
+    ],
+)
+def test_a_model_that_fails(
+    server: OpenAIServer, model: ChatModel, memory: Memory, ann: ScopedMemory, steps: list[Step]
+) -> None:
+    server.script(*steps)
+    answer = Agent(ann, model, [add]).ask("1 + 1?", conversation="c")
+    assert answer.stopped == "model"
+    assert answer.text == "I could not find an answer: the model did not answer."
+    assert len(answer.problems) == 1
+    assert not answer.problems[0].startswith("The model failed")  # it is told what failed, and where
+    assert [t.content for t in ann.conversation("c")] == ["1 + 1?"]  # what was asked is not lost
+    assert "did not answer" in ann.summaries("c")[0].summary
+    server.say("Two.")
+    assert Agent(ann, model, [add]).ask("And now?", conversation="c").text == "Two."
+
+
+def test_a_model_that_fails_after_a_step(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    def chat_down() -> str:
+        """Take the model down."""
+        server.script(Status(401))
+        return "down"
+
+    server.say(calls(("chat_down", {})))
+    answer = Agent(ann, model, [chat_down]).ask("Break it")
+    assert (answer.stopped, observed(answer)) == ("model", ["down"])
+    assert ann.tools()[0].tool == "chat_down"
+    assert ann.list("episode")[0].success is False  # type: ignore[attr-defined]
+
+
+def test_a_model_that_is_refused_for_a_moment_is_asked_again(
+    server: OpenAIServer, model: ChatModel, waits: list[float]
+) -> None:
+    server.script(Status(429, retry_after="3"))
+    server.say("Here.")
+    assert Agent(None, model).ask("There?").text == "Here."
+    assert waits == [3.0]
+
+
+def test_a_model_that_never_answers(server: OpenAIServer, model: ChatModel) -> None:
+    server.script(Hang())
+    began = time.monotonic()
+    answer = Agent(None, model, max_seconds=0.3).ask("There?")
+    assert (answer.stopped, time.monotonic() - began < 20) == ("time", True)
+
+
+def test_a_model_that_never_ends(server: OpenAIServer, model: ChatModel) -> None:
+    step = Feed([b": still here\n"] * 3, end="open")
+    server.script(step)
+    answer = Agent(None, model, max_seconds=0.3).ask("There?")
+    assert answer.stopped == "time"
+
+
+def test_a_model_of_somebodys_own_that_breaks_or_hangs() -> None:
+    class Own:
+        name = "own"
+
+        def __init__(self, act: Any) -> None:
+            self.act = act
+
+    def hanging(*_: Any, **__: Any) -> Any:
+        threading.Event().wait(60)
+        yield ""
+
+    broken = Agent(None, Own(lambda *_, **__: 1 / 0)).ask("There?")  # type: ignore[arg-type]
+    assert (broken.stopped, broken.problems) == ("model", ("The model failed: ZeroDivisionError.",))
+    assert Agent(None, Own(hanging), max_seconds=0.2).ask("There?").stopped == "time"  # type: ignore[arg-type]
+
+
+def test_a_model_that_says_nothing(server: OpenAIServer, model: ChatModel) -> None:
+    server.say("", "Here I am.", "", " ")
+    agent = Agent(None, model)
+    answer = agent.ask("There?")
+    assert (answer.text, len(answer.problems)) == ("Here I am.", 1)
+    assert prompts(server)[1][-1]["content"].startswith("You said nothing.")
+    assert agent.ask("There?").stopped == "model"
+
+
+def test_a_model_that_thinks_aloud(server: OpenAIServer, model: ChatModel) -> None:
+    server.say("<think>Hm, 1 and 1.</think>\n\nTwo, I think.")
+    events = list(Agent(None, model).stream("1 + 1?"))
+    assert "".join(e.text for e in events if e.type == "text") == "Two, I think."  # type: ignore[union-attr]
+    assert events[-1].text == "Two, I think."  # type: ignore[union-attr]
+
+
+def test_a_server_that_does_not_stream(server: OpenAIServer, model: ChatModel) -> None:
+    whole = b'{"choices": [{"message": {"content": "Two."}, "finish_reason": "stop"}]}'
+    server.script(Feed([whole], headers={"Content-Type": "application/json"}))
+    assert Agent(None, model).ask("1 + 1?").text == "Two."
+
+
+def test_a_refusal_that_is_not_about_tools_is_told(server: OpenAIServer, model: ChatModel) -> None:
+    long = {"error": {"message": "maximum context length exceeded", "code": "context_length_exceeded"}}
+    server.script(Status(400, body=long), Status(400, body=long))
+    answer = Agent(None, model, [add]).ask("1 + 1?")
+    assert (answer.stopped, "context_length_exceeded" in answer.problems[0]) == ("model", True)
+    server.say(calls(("add", {"a": 1})), "Two.")
+    assert Agent(None, model, [add]).ask("1 + 1?").text == "Two."  # tools are known all the same
+
+
+# Memory
+
+
+class Failing:
+    """A memory of which every verb fails, or never comes back."""
+
+    def __init__(self, inner: ScopedMemory, wait: threading.Event | None = None) -> None:
+        self._inner = inner
+        self._wait = wait
+        self._scope = inner.scope
+
+    def _at(self, agent: str | None, conversation: str | None) -> "Failing":
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        def verb(*_: Any, **__: Any) -> Any:
+            if self._wait is not None and name in ("recall", "list", "summaries", "goals"):
+                self._wait.wait(60)
+            raise StoreUnavailable("The database does not answer.")
+
+        return verb
+
+
+def test_memory_that_fails_never_fails_the_answer(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    server.say(calls(("add", {"a": 1})), "Two.")
+    answer = Agent(Failing(ann), model, [add]).ask("1 + 1?", conversation="c")  # type: ignore[arg-type]
+    assert (answer.text, answer.stopped, observed(answer)) == ("Two.", "answered", ["2"])
+    assert "The question was not recorded: The database does not answer." in answer.problems
+    assert "Facts were not recalled: The database does not answer." in answer.problems
+    assert any(problem.startswith("The answer was not recorded") for problem in answer.problems)
+
+
+def test_memory_that_hangs_is_not_waited_for(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    for_ever = threading.Event()
+    settings = replace(SETTINGS, agent_memory_seconds=0.1)
+    server.say("Two.")
+    answer = Agent(Failing(ann, for_ever), model, settings=settings).ask("1 + 1?")  # type: ignore[arg-type]
+    for_ever.set()
+    assert answer.text == "Two."
+    assert "Facts were not recalled: it took longer than 0.1 seconds." in answer.problems
+
+
+def test_a_question_that_memory_refuses_is_answered(
+    server: OpenAIServer, model: ChatModel, tmp_path: Path
+) -> None:
+    with Memory.open(tmp_path / "small.db", embedder="hashing", content_limit=30) as memory:
+        server.say("A rather long answer that is too long.")
+        answer = Agent(memory.scope("ann"), model).ask("What do you say?")
+    assert answer.text.startswith("A rather long answer")
+    assert any("RECOLLECT_CONTENT_LIMIT" in problem for problem in answer.problems)
+
+
+def test_memory_that_is_switched_off_stays_off(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    ann.update_settings(enabled=False)
+    server.say("Two.")
+    answer = Agent(ann, model).ask("1 + 1?", conversation="c")
+    assert (answer.text, ann.conversation("c"), ann.summaries("c")) == ("Two.", [], [])
