@@ -1,0 +1,1 @@
+"""Recollect in agent frameworks: one module each, to be imported with its extra installed."""
