@@ -23,9 +23,10 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from recollect import Memory
+from recollect import Client, Memory
 from recollect.integrations.langgraph import RecollectStore
 from recollect.models.hashing import HashingEmbedder
+from tests.interface.serving import Served, served
 
 pytestmark = pytest.mark.framework
 
@@ -43,21 +44,40 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield opened
 
 
-@pytest.fixture(params=["langgraph", "recollect"])
-def store(request: pytest.FixtureRequest, memory: Memory) -> BaseStore:
-    """A store with nothing in it that is searched by all of a value."""
-    if request.param == "langgraph":
-        return InMemoryStore(index={"dims": 384, "embed": embed})
-    return RecollectStore(memory, f"user-{uuid.uuid4()}")
+@pytest.fixture(scope="module")
+def server(memory: Memory) -> Iterator[Served]:
+    with served(memory) as running:
+        yield running
 
 
-@pytest.fixture(params=["langgraph", "recollect"])
-def by_text(request: pytest.FixtureRequest, memory: Memory) -> BaseStore:
-    """A store that is searched by the field `text`."""
-    if request.param == "langgraph":
-        return InMemoryStore(index={"dims": 384, "embed": embed, "fields": ["text"]})
-    index = cast("IndexConfig", {"fields": ["text"]})
-    return RecollectStore(memory, f"user-{uuid.uuid4()}", index=index)
+def made(request: pytest.FixtureRequest, index: dict[str, Any]) -> BaseStore:
+    """LangGraph's own store, one on a memory here, or one on a memory behind a server; with nothing in it."""
+    user = f"user-{uuid.uuid4()}"
+    match request.param:
+        case "langgraph":
+            return InMemoryStore(index=cast("IndexConfig", {"dims": 384, "embed": embed, **index}))
+        case "recollect":
+            return RecollectStore(request.getfixturevalue("memory"), user, index=cast("IndexConfig", index))
+        case _:
+            running: Served = request.getfixturevalue("server")
+            client = Client(running.url, running.issue(owner=user).key)
+            request.addfinalizer(client.close)
+            return RecollectStore(client, user, index=cast("IndexConfig", index))
+
+
+KINDS = ["langgraph", "recollect", "server"]
+
+
+@pytest.fixture(params=KINDS)
+def store(request: pytest.FixtureRequest) -> BaseStore:
+    """Searched by all of a value."""
+    return made(request, {})
+
+
+@pytest.fixture(params=KINDS)
+def by_text(request: pytest.FixtureRequest) -> BaseStore:
+    """Searched by the field `text`."""
+    return made(request, {"fields": ["text"]})
 
 
 def keys(found: Any) -> list[str]:

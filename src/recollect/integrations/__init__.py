@@ -1,1 +1,1 @@
-"""Recollect in agent frameworks: one module each, to be imported with its extra installed."""
+"""Recollect in the agent frameworks people already use; each module needs its framework and nothing else."""
