@@ -161,7 +161,7 @@ def _holds(value: Any, operator: str, other: Any) -> bool:
 
 
 def _ordered(value: Any, operator: str, other: Any) -> bool:
-    """Numbers by size, also those written as text, and other texts by their letters; else there is no order."""
+    """Numbers by size, also those written as text, other texts by their letters; else there is no order."""
     try:
         pair: tuple[Any, Any] = float(value), float(other)
     except (TypeError, ValueError):
