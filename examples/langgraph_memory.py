@@ -6,7 +6,7 @@
 The model is scripted, so that this runs without a key: put your own in its place.
 """
 
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -17,9 +17,9 @@ from recollect.integrations.langgraph import RecollectStore
 NOTES = ("notes",)
 
 
-class State(TypedDict, total=False):
+class State(TypedDict):
     said: str
-    answer: str
+    answer: NotRequired[str]
 
 
 def model(said: str, known: list[str]) -> str:
@@ -27,7 +27,7 @@ def model(said: str, known: list[str]) -> str:
     return f"I know that {known[0]}." if known else "Tell me more."
 
 
-def listen(state: State, runtime: Runtime) -> State:
+def listen(state: State, runtime: Runtime) -> dict[str, Any]:
     """Keeps what the user wants kept. The key makes it one item, however often it is said."""
     store, said = runtime.store, state["said"]
     if store is not None and said.startswith("Remember: "):
@@ -36,7 +36,7 @@ def listen(state: State, runtime: Runtime) -> State:
     return {}
 
 
-def answer(state: State, runtime: Runtime) -> State:
+def answer(state: State, runtime: Runtime) -> dict[str, Any]:
     found = runtime.store.search(NOTES, query=state["said"], limit=3) if runtime.store else []
     return {"answer": model(state["said"], [item.value["text"] for item in found])}
 

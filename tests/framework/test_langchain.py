@@ -52,9 +52,9 @@ MESSAGES: list[BaseMessage] = [
     ),
     AIMessage([{"type": "text", "text": "Sun, "}, {"type": "text", "text": "mostly."}]),
     AIMessage("", invalid_tool_calls=[{"name": "x", "args": "{", "id": "y", "error": "no JSON"}]),
-    ChatMessage("hm", role="critic"),
-    FunctionMessage("42", name="count"),
-    AIMessageChunk("half an ans"),
+    ChatMessage(content="hm", role="critic"),
+    FunctionMessage(content="42", name="count"),
+    AIMessageChunk(content="half an ans"),
     HumanMessage("\x00 \ud800 '\"\\ ß"),
     HumanMessage(""),
 ]

@@ -1,10 +1,7 @@
-"""What LangGraph's store does, ours does: one suite, run on both."""
+"""What LangGraph's store does, ours does: one suite, run on both. Items and namespaces."""
 
 import asyncio
-import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -14,74 +11,18 @@ pytest.importorskip("langgraph.store.base")
 from langgraph.store.base import (
     BaseStore,
     GetOp,
-    IndexConfig,
     InvalidNamespaceError,
     ListNamespacesOp,
     MatchCondition,
     PutOp,
     SearchOp,
 )
-from langgraph.store.memory import InMemoryStore
 
-from recollect import Client, Memory
-from recollect.integrations.langgraph import RecollectStore
-from recollect.models.hashing import HashingEmbedder
-from tests.interface.serving import Served, served
+from tests.framework.langgraph_stores import by_text, keys, memory, server, store
+
+__all__ = ["by_text", "memory", "server", "store"]
 
 pytestmark = pytest.mark.framework
-
-HASHING = HashingEmbedder()
-
-
-def embed(texts: list[str]) -> list[list[float]]:
-    return HASHING.embed_passages(texts).tolist()
-
-
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    path: Path = tmp_path_factory.mktemp("langgraph") / "memory.db"
-    with Memory.open(path, embedder=HASHING, background=True) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def server(memory: Memory) -> Iterator[Served]:
-    with served(memory) as running:
-        yield running
-
-
-def made(request: pytest.FixtureRequest, index: dict[str, Any]) -> BaseStore:
-    """LangGraph's own store, one on a memory here, or one on a memory behind a server; with nothing in it."""
-    user = f"user-{uuid.uuid4()}"
-    match request.param:
-        case "langgraph":
-            return InMemoryStore(index=cast("IndexConfig", {"dims": 384, "embed": embed, **index}))
-        case "recollect":
-            return RecollectStore(request.getfixturevalue("memory"), user, index=cast("IndexConfig", index))
-        case _:
-            running: Served = request.getfixturevalue("server")
-            client = Client(running.url, running.issue(owner=user).key)
-            request.addfinalizer(client.close)
-            return RecollectStore(client, user, index=cast("IndexConfig", index))
-
-
-KINDS = ["langgraph", "recollect", "server"]
-
-
-@pytest.fixture(params=KINDS)
-def store(request: pytest.FixtureRequest) -> BaseStore:
-    """Searched by all of a value."""
-    return made(request, {})
-
-
-@pytest.fixture(params=KINDS)
-def by_text(request: pytest.FixtureRequest) -> BaseStore:
-    """Searched by the field `text`."""
-    return made(request, {"fields": ["text"]})
-
-
-def keys(found: Any) -> list[str]:
-    return [item.key for item in found]
 
 
 def test_what_was_put_is_got(store: BaseStore) -> None:
@@ -214,146 +155,6 @@ def test_pages_without_a_query(store: BaseStore) -> None:
     assert keys(store.search(("p",), limit=4)) == ["k00", "k01", "k02", "k03"]
     assert keys(store.search(("p",), limit=4, offset=23)) == ["k23", "k24"]
     assert store.search(("p",), offset=25) == []
-
-
-DOCS: dict[str, dict[str, Any]] = {
-    "a": {"color": "red", "score": 4.5, "tags": ["x", "y"], "meta": {"lang": "en", "year": 2020}},
-    "b": {"color": "red", "score": 3.0, "tags": ["x"], "meta": {"lang": "de", "year": 2021}},
-    "c": {"color": "green", "score": 4.0, "tags": [], "meta": {"lang": "en", "year": 2022}},
-}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [
-        ({"color": "red"}, "ab"),
-        ({"color": {"$eq": "green"}}, "c"),
-        ({"color": {"$ne": "red"}}, "c"),
-        ({"score": {"$gt": 3.0}}, "ac"),
-        ({"score": {"$gte": 4.0}}, "ac"),
-        ({"score": {"$lt": 4.5}}, "bc"),
-        ({"score": {"$lte": 3}}, "b"),
-        ({"score": {"$gt": 3.0, "$lt": 4.5}}, "c"),
-        ({"score": {"$gte": 4.0}, "color": "green"}, "c"),
-        ({"score": 3}, "b"),
-        ({"tags": ["x", "y"]}, "a"),
-        ({"tags": ["y", "x"]}, ""),
-        ({"tags": []}, "c"),
-        ({"meta": {"lang": "en"}}, "ac"),
-        ({"meta": {"year": {"$gte": 2021}}}, "bc"),
-        ({"meta": "en"}, ""),
-        ({"missing": None}, "abc"),
-        ({"missing": 1}, ""),
-        ({"missing": {"$ne": 1}}, "abc"),
-        ({"color": "blue"}, ""),
-        ({}, "abc"),
-        (None, "abc"),
-    ],
-)
-def test_filters(store: BaseStore, wanted: dict[str, Any] | None, found: str) -> None:
-    store.batch([PutOp(("docs",), key, value) for key, value in DOCS.items()])
-    assert sorted(keys(store.search(("docs",), filter=wanted))) == [*found]
-
-
-def test_an_unknown_operator_is_refused(store: BaseStore) -> None:
-    store.put(("docs",), "a", {"n": 1})
-    with pytest.raises(ValueError, match="Unsupported operator"):
-        store.search(("docs",), filter={"n": {"$near": 1}})
-
-
-def test_the_nearest_comes_first(by_text: BaseStore) -> None:
-    texts = {
-        "zebra": "a zany zebra called Xerxes",
-        "dogs": "something about dogs",
-        "birds": "words about birds",
-    }
-    for key, text in texts.items():
-        by_text.put(("test",), key, {"text": text, "other": "Xerxes dogs birds"})
-    found = by_text.search(("test",), query="Xerxes the zebra")
-    assert found[0].key == "zebra"
-    assert len(found) == 3
-    scores = [item.score for item in found if item.score is not None]
-    assert scores == sorted(scores, reverse=True)
-    assert scores
-
-
-def test_what_was_overwritten_is_not_found_by_its_old_text(by_text: BaseStore) -> None:
-    by_text.put(("test",), "one", {"text": "a zany zebra called Xerxes"})
-    by_text.put(("test",), "two", {"text": "the zebra crossing"})
-    before = by_text.search(("test",), query="zany Xerxes")
-    assert before[0].key == "one"
-    by_text.put(("test",), "one", {"text": "dogs that bark"})
-    after = {item.key: item.score or 0.0 for item in by_text.search(("test",), query="zany Xerxes")}
-    assert after["one"] < (before[0].score or 0.0)
-    assert by_text.search(("test",), query="dogs that bark")[0].key == "one"
-
-
-def test_what_is_not_indexed_comes_last_without_a_score(by_text: BaseStore) -> None:
-    by_text.put(("test",), "hidden", {"text": "new text about dogs"}, index=False)
-    for number in range(3):
-        by_text.put(("test",), f"k{number}", {"text": f"text about dogs {number}"})
-    assert "hidden" not in keys(by_text.search(("test",), query="new text about dogs", limit=3))
-    last = by_text.search(("test",), query="new text about dogs")[-1]
-    assert (last.key, last.score) == ("hidden", None)
-    assert by_text.get(("test",), "hidden") is not None
-
-
-def test_an_item_may_be_indexed_by_its_own_fields(by_text: BaseStore) -> None:
-    by_text.put(
-        ("test",),
-        "a",
-        {"text": "nothing", "chapters": [{"t": "volcano"}, {"t": "glacier"}]},
-        ["chapters[*].t"],
-    )
-    by_text.put(("test",), "b", {"text": "harbour and ships", "chapters": []})
-    assert by_text.search(("test",), query="volcano")[0].key == "a"
-    assert by_text.search(("test",), query="harbour ships")[0].key == "b"
-
-
-def test_a_query_with_a_filter(by_text: BaseStore) -> None:
-    docs = [
-        ("1", "red apple", "red"),
-        ("2", "red car", "red"),
-        ("3", "green apple", "green"),
-        ("4", "blue car", "blue"),
-    ]
-    for key, text, color in docs:
-        by_text.put(("test",), key, {"text": text, "color": color})
-    assert keys(by_text.search(("test",), query="apple", filter={"color": "red"})) == ["1", "2"]
-    assert keys(by_text.search(("test",), query="car", filter={"color": "red"})) == ["2", "1"]
-    assert keys(by_text.search(("test",), query="car", filter={"color": {"$ne": "red"}})) == ["4", "3"]
-
-
-def test_pages_of_a_query(by_text: BaseStore) -> None:
-    for number in range(5):
-        by_text.put(("test",), f"doc{number}", {"text": f"test document number {number}"})
-    pages = [by_text.search(("test",), query="test", limit=2, offset=offset) for offset in (0, 2, 4)]
-    assert [len(page) for page in pages] == [2, 2, 1]
-    assert len({key for page in pages for key in keys(page)}) == 5
-    assert len(by_text.search(("test",), query="test")) == 5
-
-
-@pytest.mark.parametrize("query", ["", None, "test " * 100, "test!@#$%^&*()", "thanks!", "🐢"])
-def test_odd_queries(store: BaseStore, query: str | None) -> None:
-    store.put(("test",), "doc", {"text": "test document"})
-    assert keys(store.search(("test",), query=query)) == ["doc"]
-
-
-def test_a_query_looks_below_a_prefix_only(by_text: BaseStore) -> None:
-    by_text.put(("a", "1"), "in", {"text": "turtles swim"})
-    by_text.put(("a", "2"), "too", {"text": "turtles"})
-    by_text.put(("b",), "out", {"text": "turtles swim"})
-    assert sorted(keys(by_text.search(("a",), query="turtles swim"))) == ["in", "too"]
-    assert keys(by_text.search(("b",), query="turtles swim")) == ["out"]
-
-
-def test_the_same_text_twice_is_found_twice(by_text: BaseStore) -> None:
-    for key in ("one", "two"):
-        by_text.put(("a",), key, {"text": "turtles swim"})
-    by_text.put(("a",), "three", {"text": "ships sail"})
-    found = by_text.search(("a",), query="turtles")
-    assert sorted(keys(found[:2])) == ["one", "two"]
-    assert found[0].score == pytest.approx(found[1].score)
 
 
 NAMESPACES = [

@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 import pytest
 
@@ -219,19 +219,19 @@ def test_threads_and_two_stores_at_once(open_memory: OpenMemory) -> None:
         assert len(store.search(("shared",))) == 1
 
 
-class State(TypedDict, total=False):
+class State(TypedDict):
     text: str
-    found: list[str]
+    found: NotRequired[list[str]]
 
 
-def remember(state: State, runtime: Runtime) -> State:
+def remember(state: State, runtime: Runtime) -> dict[str, Any]:
     assert runtime.store is not None
     runtime.store.put(("notes",), state["text"], {"text": state["text"]})
     found = runtime.store.search(("notes",), query=state["text"])
     return {"found": [item.key for item in found]}
 
 
-async def aremember(state: State, runtime: Runtime) -> State:
+async def aremember(state: State, runtime: Runtime) -> dict[str, Any]:
     assert runtime.store is not None
     await runtime.store.aput(("notes",), state["text"], {"text": state["text"]})
     found = await runtime.store.asearch(("notes",), query=state["text"])

@@ -220,9 +220,7 @@ class Scripted(MockFunctionCallingLLM):
         return ChatResponse(message=answered("Chicken." if told else "I do not know."))
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The `__fields(_set)?__` attribute is deprecated"
-)  # LlamaIndex's own agents use it
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # of its own agents
 def test_an_agent_with_it(memory: Memory, derek: ScopedMemory) -> None:
     derek.record("user", REX, conversation="earlier")
 
