@@ -140,6 +140,12 @@ def test_reading_only(derek: ScopedMemory) -> None:
     assert derek.counts() == {}
 
 
+def test_results_are_not_kept_for_whom_memory_is_off(derek: ScopedMemory) -> None:
+    derek.update_settings(enabled=False)
+    run(RecollectMemory(derek), "Find a hotel near the harbour.")
+    assert "fact" not in derek.counts()
+
+
 def test_users_are_apart_and_a_restart_changes_nothing(open_memory: OpenMemory) -> None:
     first = open_memory()
     RecollectMemory(first.scope("derek")).remember("Rex eats fish")

@@ -107,6 +107,13 @@ def test_what_was_forgotten_does_not_come_back(block: RecollectMemoryBlock, dere
     assert got(block, user(ASKED)) == ""
 
 
+def test_nothing_is_recorded_for_whom_memory_is_off(block: RecollectMemoryBlock, derek: ScopedMemory) -> None:
+    derek.update_settings(enabled=False)
+    put(block, user(REX))
+    assert "turn" not in derek.counts()
+    assert got(block, user(ASKED)) == ""
+
+
 def test_long_messages_and_questions(block: RecollectMemoryBlock, derek: ScopedMemory) -> None:
     long = "ß🐢 " * 60_000
     put(block, user(long), user(REX))

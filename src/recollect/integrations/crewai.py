@@ -75,8 +75,11 @@ class RecollectMemory(CrewMemory):
         return self._storage.save(given)
 
     def extract_memories(self, content: str) -> list[str]:
-        """What a crew wants kept of a result is kept as it is."""
-        return [content] if content.strip() else []
+        """A crew's results are kept as they are; those of a user who has memory switched off are not."""
+        try:
+            return [content] if content.strip() and self.kept.is_on() else []
+        except RecollectError:  # it will be told when something is saved
+            return [content]
 
     def recall(
         self,

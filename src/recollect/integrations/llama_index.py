@@ -73,10 +73,9 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         return found.context if isinstance(found, Recollection) else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Record what leaves the chat history, word for word."""
-        turns = list(_turns(messages))
-        if turns:
-            await self._tried(lambda scope: scope.record_many(turns, conversation=_session(scope, messages)))
+        """Record what leaves the chat history, word for word, unless the user has memory switched off."""
+        if turns := list(_turns(messages)):
+            await self._tried(lambda scope: _recorded(scope, turns, _session(scope, messages)))
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """The block without its last memories, which matter least; nothing when none would be left."""
@@ -101,6 +100,13 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         except (RecollectError, TimeoutError) as error:
             log.warning("Memory was not asked: %s", type(error).__name__)
             return None
+
+
+def _recorded(
+    scope: ScopedMemory | RemoteScopedMemory, turns: Sequence[Message], session: str | None
+) -> None:
+    if scope.is_on():
+        scope.record_many(turns, conversation=session)
 
 
 def _turns(messages: Sequence[ChatMessage]) -> Iterator[Message]:
