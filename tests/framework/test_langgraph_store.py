@@ -77,7 +77,17 @@ def test_large_and_odd_values_are_exact(store: RecollectStore) -> None:
     assert {item.key: item.value for item in store.search(("a",), query="ß")} == values
 
 
-@pytest.mark.parametrize("odd", [{"n": float("nan")}, {"s": {1, 2}}, {"f": print}])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"n": float("nan")},
+        {"s": {1, 2}},
+        {"f": print},
+        {"a": [{1: 2}]},
+        {1: "x" * 50_000},
+        {"a": {None: "x" * 50_000}},
+    ],
+)
 def test_what_is_no_json_is_refused(store: RecollectStore, odd: dict[str, Any]) -> None:
     store.put(("a",), "k", {"n": 1})
     with pytest.raises((Invalid, TypeError, ValueError)):

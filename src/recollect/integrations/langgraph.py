@@ -8,6 +8,7 @@ wrote it and as the conversation in which it was noted: so one namespace is read
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -29,7 +30,16 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from recollect import Client, Conflict, Hit, Memory, NotFound, RemoteScopedMemory, ScopedMemory
+from recollect import (
+    Client,
+    Conflict,
+    Hit,
+    Memory,
+    NotFound,
+    RecollectError,
+    RemoteScopedMemory,
+    ScopedMemory,
+)
 from recollect.integrations.langgraph_items import (
     ITEM,
     Kept,
@@ -61,6 +71,8 @@ PLAIN: dict[str, bool] = dict.fromkeys(
 """Techniques of recall that are for questions of people."""
 
 Scored = tuple[float | None, Kept]
+
+log = logging.getLogger("recollect.integrations")
 
 
 class RecollectStore(BaseStore):
@@ -271,7 +283,7 @@ class RecollectStore(BaseStore):
         if kept.fact.expires_at - now >= timedelta(minutes=minutes) * FRESH:
             return
         label = label_of(self._channel, kept.namespace)
-        with suppress(Conflict):
+        try:
             self._scope(label).remember(
                 kept.fact.content,
                 slot=slot_of(kept.place),
@@ -280,3 +292,7 @@ class RecollectStore(BaseStore):
                 conversation=label,
                 metadata={ITEM: kept.noted},
             )
+        except Conflict:
+            return
+        except RecollectError as error:  # it was read all the same
+            log.warning("The time to live of an item was not renewed: %s", type(error).__name__)

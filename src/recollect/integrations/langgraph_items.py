@@ -90,6 +90,7 @@ def written(op: PutOp, fields: Sequence[str], created: datetime, now: datetime) 
     value = dict(op.value or {})
     paths = () if op.index is False else fields if op.index is None else op.index
     text = "\n".join(text for path in paths for text in get_text_at_path(value, path))
+    _check_names(value)
     encoded = json.dumps(value, allow_nan=False, ensure_ascii=False)
     noted: dict[str, Any] = {
         "namespace": list(op.namespace),
@@ -109,6 +110,19 @@ def written(op: PutOp, fields: Sequence[str], created: datetime, now: datetime) 
         "expires_at": None if op.ttl is None else now + timedelta(minutes=op.ttl),
         "metadata": {ITEM: noted},
     }
+
+
+def _check_names(value: object) -> None:
+    """JSON would make texts of other names in silence."""
+    if isinstance(value, Mapping):
+        named = cast("Mapping[object, object]", value)
+        if odd := [name for name in named if not isinstance(name, str)]:
+            raise ValueError(f"The names in a value must be text, not {type(odd[0]).__name__}.")
+        for inner in named.values():
+            _check_names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in cast("Sequence[object]", value):
+            _check_names(inner)
 
 
 def same(content: str) -> str:
