@@ -2,12 +2,12 @@
 
 import hmac
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.errors import Invalid, NotFound
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.limits import (
     check_content,
     check_flag,
@@ -20,7 +20,7 @@ from recollect.limits import (
     check_time,
     shown,
 )
-from recollect.model.changes import Append, Change, Chunk, Expect, Log, Put, Revise
+from recollect.model.changes import Append, Change, Chunk, Expect, ExpectOnly, Log, Put, Revise
 from recollect.model.records import (
     DERIVED,
     MEMORY_KINDS,
@@ -42,6 +42,9 @@ from recollect.workspace import Workspace, rereading
 NOTES = "_notes"
 """The conversation of explicit saves that were made outside of one."""
 
+SLOT_LIMIT = 1000
+"""The most characters of a slot that somebody names."""
+
 _TYPES = {kind.kind: kind for kind in MEMORY_TYPES}
 _OWN_FIELDS = frozenset(f.name for f in fields(MemoryRecord))
 _GIVEN = ("valid_from", "valid_to", "expires_at", "confidence", "salience", "pinned", "metadata", "tense")
@@ -56,8 +59,12 @@ def as_items(items: Iterable[str | Mapping[str, Any]]) -> list[Mapping[str, Any]
     return given
 
 
+Leaving = Callable[[Workspace, Sequence[MemoryRecord]], Sequence[Change]]
+"""What has to change for memories to make way for others."""
+
+
 @rereading
-def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[MemoryRecord]:
+def remember(work: Workspace, given: Sequence[Mapping[str, Any]], leaving: Leaving) -> list[MemoryRecord]:
     """Store memories as given, each citing a verbatim note of itself, all or none."""
     changes: list[Change] = []
     memories: list[MemoryRecord] = []
@@ -68,11 +75,32 @@ def remember(work: Workspace, given: Sequence[Mapping[str, Any]]) -> list[Memory
         for entity in about:
             changes += [Expect("entity", entity.id, None), Put(entity, indexed(work, entity))]
         memories.append(memory)
+    changes += _in_place(work, memories, [item.get("replaces") for item in given], leaving)
     texts = indexed_all(work, memories)
     changes += (Put(memory, chunks) for memory, chunks in zip(memories, texts, strict=True))
     changes += (log for memory in memories for log in _logged(work, "remember", memory))
     work.apply(*changes, *quotas(work, turns=True, memories=True))
     return memories
+
+
+def _in_place(
+    work: Workspace, memories: Sequence[MemoryRecord], replaces: Sequence[Any], leaving: Leaving
+) -> list[Change]:
+    """What was remembered in the same slots goes: in each there is one memory."""
+    changes: list[Change] = []
+    for kind in {memory.kind for memory in memories if memory.slot}:
+        given = [(m.slot, id) for m, id in zip(memories, replaces, strict=True) if m.slot and m.kind == kind]
+        expected = dict(given)
+        if len(expected) < len(given):
+            raise Invalid("A slot holds one memory: two were given for the same one.")
+        where = {"slot": sorted(expected), "channel": work.scope.channel}
+        old = list(work.store.find(_TYPES[kind], where))
+        latest = {memory.slot: memory.id for memory in old if memory.superseded_by is None}
+        if any(id is not None and latest.get(slot) != id for slot, id in expected.items()):
+            raise Conflict("Something else has been remembered in that slot since: read it again.")
+        changes.append(ExpectOnly(kind, where, frozenset(memory.id for memory in old)))
+        changes += leaving(work, old) if old else ()
+    return changes
 
 
 @rereading
@@ -180,6 +208,7 @@ def _plan(
     check_content(content, work.settings)
     if values.get("metadata") is not None:
         check_metadata(values["metadata"], work.settings)
+    slot = _own_slot(values.pop("slot", None), values.pop("replaces", None))
     own = check_text("conversation", values.pop("conversation", None))
     conversation = own or work.scope.conversation or NOTES
     now = work.clock.now()
@@ -202,9 +231,22 @@ def _plan(
         agent=work.scope.agent,
         sources=(draft.id,),
         about=about,
+        slot=slot,
         **given,
     )
     return Append((draft,)), mortal(memory, work.retention(), now), new
+
+
+def _own_slot(slot: Any, replaces: Any) -> str | None:
+    """The slot, which must not be taken for one that mining makes."""
+    check_text("replaces", replaces)
+    if check_text("slot", slot, SLOT_LIMIT) is None:
+        if replaces is not None:
+            raise Invalid("`replaces` names what is in a slot: give the slot as well.")
+        return None
+    if not slot or "|" in slot or slot.startswith("="):
+        raise Invalid("A slot of your own is not empty, has no '|' and does not begin with '='.")
+    return slot
 
 
 def _checked(work: Workspace, kind: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -170,14 +170,18 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
     ) -> MemoryRecord:
         """Save a memory as it is given. `fields` are those of its kind: `valid_from`, `expires_at`,
         `pinned`, `confidence`, `metadata`; for an episode also `goal`, `steps`, `outcome`, `lessons`,
-        `success` and `tools`."""
+        `success` and `tools`. With a `slot`, a name of your own for what it answers, it takes the place of
+        what was remembered there before (`list(slot=…)`), which is erased; `replaces` is the id that has to
+        be there."""
         return self.remember_many([{"content": content, "kind": kind, "about": about, **fields}])[0]
 
     def remember_many(self, items: Sequence[str | Mapping[str, Any]]) -> builtins.list[MemoryRecord]:
         """Save several memories, all or none. Where that is more than the retention policy allows, mined
         ones make room; `QuotaExceeded` when none can."""
         given = memories.as_items(items)
-        saved = making_room(self._work, lambda: memories.remember(self._work, given), len(given))
+        saved = making_room(
+            self._work, lambda: memories.remember(self._work, given, erase.making_way), len(given)
+        )
         self._work.measures.count(MEMORIES, len(saved))
         return saved
 

@@ -197,6 +197,13 @@ def _replaced(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
     return [*older, *(turn for memory in older for turn in _sources(work, memory, notes_only=True))]
 
 
+def making_way(work: Workspace, old: Sequence[MemoryRecord]) -> list[Change]:
+    """What has to change for memories to go because others take their place. No tombstone is left: what they
+    said may be said again."""
+    notes = [turn for memory in old for turn in _sources(work, memory, notes_only=True)]
+    return _erasing(work, _all_of_it(work, [*old, *notes]), [])
+
+
 def _erase(
     work: Workspace,
     doomed: list[Record],

@@ -50,6 +50,8 @@ class NewMemory(Body):
     content: Annotated[str, Field(examples=["Prefers green tea"])]
     about: Texts | None = None
     conversation: Text | None = None
+    slot: Text | None = None
+    replaces: Text | None = None
     valid_from: Time | None = None
     valid_to: Time | None = None
     expires_at: Time | None = None
