@@ -10,6 +10,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SERVES := $(VENV)/.serves
 SERVED := server,remote,llm,mcp,encryption,postgres,redis
+CREWAI := $(VENV)-crewai
 EXTRA  := engine or browser or framework or slow
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -67,12 +68,20 @@ test: lint weights ## lint and the core tests
 test-all: test test-extra ## the core tests, then engines, browser, frameworks and slow ones
 
 # A file at a time in each process: the tests of one share its server.
-test-extra: $(READY) weights
+test-extra: $(READY) $(CREWAI)/.ready weights
 	$(BIN)/pytest -n $(JOBS) --dist loadfile -m "$(EXTRA)" $(PYTEST_ARGS)
+	$(CREWAI)/bin/python -m pytest -p no:xdist tests/framework/test_crewai.py
+
+# CrewAI wants older versions of what other frameworks need: an environment of its own.
+$(CREWAI)/.ready: pyproject.toml constraints-crewai.txt | $(BIN)/python
+	@echo "Installing CrewAI into $(CREWAI): this takes some minutes, and happens once."
+	$(BIN)/python -m venv $(CREWAI)
+	$(CREWAI)/bin/python -m pip install --quiet --constraint constraints-crewai.txt --editable '.[client]' crewai pytest pytest-timeout hypothesis
+	@touch $@
 
 serve: weights ## run Recollect: REST, gateway and background, at the address it prints
 	$(BIN)/recollect serve
 
 clean: ## remove caches and build results (the virtual environment stays)
-	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY) $(SERVES)
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY) $(SERVES) $(CREWAI)/.ready
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,15 @@ from tests.docs.examples import ExampleError, asks_a_server, blocks, commands, m
 from tests.interface.serving import serve
 
 ROOT = Path(__file__).parents[2]
+FRAMEWORKS = ROOT / "docs" / "integrations"
+
+
+def page(path: Path) -> Any:
+    """Pages about frameworks take as long to import them as all others to run."""
+    marks = [pytest.mark.framework] if path.is_relative_to(FRAMEWORKS) else []
+    return pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
+
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -40,7 +50,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", map(page, PAGES))
 def test_examples_run(page: Path, run) -> None:
     run(page)
 

@@ -211,7 +211,7 @@ def test_a_model_that_only_answers_is_enough(server: OpenAIServer, model: ChatMo
         close = staticmethod(model.close)
 
     server.say("Action: add\nAction Input: 4", "Final Answer: 5")
-    assert Agent(None, Answering(), [add]).ask("4 + 1?").text == "5"  # type: ignore[arg-type]
+    assert Agent(None, Answering(), [add]).ask("4 + 1?").text == "5"
 
 
 def test_words_by_setting(server: OpenAIServer, model: ChatModel, memory: Memory) -> None:

@@ -122,9 +122,9 @@ def test_a_model_of_somebodys_own_that_breaks_or_hangs() -> None:
         threading.Event().wait(60)
         yield ""
 
-    broken = Agent(None, Own(lambda *_, **__: 1 / 0)).ask("There?")  # type: ignore[arg-type]
+    broken = Agent(None, Own(lambda *_, **__: 1 / 0)).ask("There?")
     assert (broken.stopped, broken.problems) == ("model", ("The model failed: ZeroDivisionError.",))
-    assert Agent(None, Own(hanging), max_seconds=0.2).ask("There?").stopped == "time"  # type: ignore[arg-type]
+    assert Agent(None, Own(hanging), max_seconds=0.2).ask("There?").stopped == "time"
 
 
 def test_a_model_that_says_nothing(server: OpenAIServer, model: ChatModel) -> None:

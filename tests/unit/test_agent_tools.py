@@ -117,6 +117,7 @@ def test_other_docstrings_and_names() -> None:
     assert (made.name, made.description, made.groups, made.seconds) == ("look-up", "Look it up.", ("day",), 3)
     assert tool(look).description == "Look somewhere."
     assert made.parameters["properties"]["place"]["description"] == "where"
+    odd: Any
     for odd in (lambda: 1, type("C", (), {"__call__": lambda self: 1})()):
         with pytest.raises(Invalid, match="name"):
             tool(odd)

@@ -20,7 +20,10 @@ def test_what_was_there_is_replaced_and_leaves_nothing(derek: ScopedMemory) -> N
     new = derek.remember("The theme is light", slot="app:theme", metadata={"n": 2})
     assert held(derek) == ["The theme is light"]
     assert derek.get(new.id) == new
-    assert sorted(contents(derek.recall("theme", threshold=-1))) == ["The theme is dark", "The theme is light"]
+    assert sorted(contents(derek.recall("theme", threshold=-1))) == [
+        "The theme is dark",
+        "The theme is light",
+    ]
     derek.forget(other.id)
     assert contents(derek.recall("dark theme", threshold=-1)) == ["The theme is light"]
     assert derek.counts() == {"conversation": 1, "turn": 1, "fact": 1}
