@@ -59,7 +59,7 @@ def serve(
 def announce(here: Here, settings: Settings, url: str, locked: bool) -> None:
     """Say where the server is, and how to ask it; a program that wants to know asks for JSON."""
     where = wiring.address(settings)
-    data = {"address": url, "db": where, "gateway": f"{url}/v1", "docs": f"{url}/docs"}
+    data = {"address": url, "db": where, "gateway": f"{url}/v1", "mcp": f"{url}/mcp", "docs": f"{url}/docs"}
     if here.options.json or not here.options.quiet:
         here.answer(data, lambda: _tell(url, settings.host, where, locked))
     sys.stdout.flush()
@@ -72,4 +72,5 @@ def _tell(url: str, host: str, where: str, locked: bool) -> None:
     body = """'{"query": "What do you know about me?"}'"""
     output.line(f"  ask       curl -s {url}/api/v1/recall{key} -H 'content-type: application/json' -d {body}")
     output.line(f"  gateway   base_url={url}/v1{' and api_key=$KEY' if locked else ''} in any OpenAI client")
+    output.line(f"  mcp       {url}/mcp")
     output.line(f"  docs      {url}/docs")

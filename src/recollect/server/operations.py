@@ -22,6 +22,7 @@ SAMPLE = "ready"
 """What the embedder is tried with."""
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 PLACES = {
+    "mcp": "/mcp",
     "docs": "/docs",
     "openapi": "/openapi.json",
     "api": "/api/v1",
