@@ -42,6 +42,7 @@ def test_it_says_where_it_is_and_what_next(db: Path, tmp_path: Path) -> None:
             "address": process.url,
             "db": str(db),
             "gateway": f"{process.url}/v1",
+            "mcp": f"{process.url}/mcp",
             "docs": f"{process.url}/docs",
         }
         assert httpx.get(f"{process.url}/healthz").status_code == 200
