@@ -35,7 +35,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     path = tmp_path_factory.mktemp("fuzz") / "memory.db"
     with (
         OpenAIServer() as upstream,
-        Memory.open(path, embedder="hashing", rate_limit=0, upstream=upstream.base_url) as memory,
+        Memory.open(
+            path,
+            embedder="hashing",
+            model=upstream.base_url,  # for agents
+            model_name="scripted",
+            miner="rules",
+            rate_limit=0,
+            upstream=upstream.base_url,
+        ) as memory,
         served(memory) as server,
     ):
         scope = memory.scope("derek", conversation="c")

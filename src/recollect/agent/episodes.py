@@ -38,23 +38,35 @@ def succeeded(done: Sequence[Outcome], stopped: Stopped) -> bool | None:
 def episode_of(
     question: str, answer: str, done: Sequence[Outcome], stopped: Stopped, pii: str
 ) -> dict[str, Any] | None:
-    """The episode of a task as it is remembered; None where the policy about sensitive data leaves none."""
+    """The episode of a task as it is remembered; None where the policy about sensitive data leaves none.
+
+    What worked comes first and in short, so that it is what recall shows and what procedures are learnt from;
+    of what did not, the names are enough to leave it alone."""
     goal = plain_goal(next(iter(sentences(question)), question).strip())
+    went = succeeded(done, stopped)
+    worked = [one for one in done if one.success]
+    known = [one for one in (worked if went else done) if one.asked.tool is not None]
     made = Conclusion(
         query=question[:MOST_TEXT],
         goal=goal,
-        steps=tuple(_step(one) for one in done[:MOST_STEPS]),
+        steps=tuple(_step(one) for one in (worked or done)[-MOST_STEPS:]),
         outcome=answer[:MOST_TEXT],
-        success=succeeded(done, stopped),
-        tools=sequence(one.asked.call.tool for one in done if one.asked.tool is not None),
+        success=went,
+        tools=sequence(one.asked.call.tool for one in known),
     )
-    made = worded(made)
-    kept = safe(made, pii)
+    kept = safe(worded(made), pii)
     if not kept.content or not kept.goal:
         return None
-    told = f"{kept.content} Steps: {'; '.join(kept.steps)}."
+    useful = {one.asked.call.tool for one in worked}
+    vain = dict.fromkeys(one.asked.call.tool for one in done if one.asked.call.tool not in useful)
+    parts = (
+        kept.content,
+        f"{'What worked' if worked else 'Steps'}: {'; '.join(kept.steps)}." if kept.steps else "",
+        f"In vain: {', '.join(vain)}." if vain else "",
+        f"Outcome: {kept.outcome}" if kept.outcome else "",
+    )
     return {
-        "content": f"{told} Outcome: {kept.outcome}" if kept.outcome else told,
+        "content": " ".join(filter(None, parts)),
         "kind": "episode",
         "goal": kept.goal,
         "steps": kept.steps,

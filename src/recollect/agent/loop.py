@@ -14,7 +14,7 @@ from recollect.agent.remembering import Remembering
 from recollect.agent.tools import Tool
 from recollect.agent.trace import Trace
 from recollect.agent.turning import Speaking, cost
-from recollect.agent.waiting import Late, Workers
+from recollect.agent.waiting import Cancelled, Late, Workers
 from recollect.errors import ModelError
 from recollect.ports.acting import Message, Offered, Result, Said
 from recollect.ports.language_model import ChatMessage, Tokens
@@ -120,6 +120,8 @@ class Run:
                     yield Text(told)
                 else:
                     said = told
+        except Cancelled:  # nobody wants the answer any more; that is no failure of the model
+            raise
         except Late:
             self.stopped = self.stopped or "time"
             yield self._problem("The model did not answer in time.")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from recollect.bench.agent import command as agent
 from recollect.bench.gateway import command as gateway
 from recollect.bench.latency import QUICK, Plan, run
 from recollect.bench.load import command as load
@@ -51,6 +52,7 @@ app.command(epilog=_epilog(years.EXAMPLES))(years.years)
 app.command(epilog=_epilog(tending.EXAMPLES))(tending.tending)
 app.command(epilog=_epilog(gateway.EXAMPLES))(gateway.gateway)
 app.command(epilog=_epilog(load.EXAMPLES))(load.load)
+app.command(epilog=_epilog(agent.EXAMPLES))(agent.agent)
 
 
 @app.command(epilog=_epilog(EXAMPLES))

@@ -8,6 +8,7 @@ from recollect.cli import (
     asking,
     audit,
     bench,
+    chat,
     config,
     demo,
     doctor,
@@ -61,6 +62,7 @@ app = new_app(
 )
 for _part in (
     demo,
+    chat,
     serve,
     turns,
     memories,

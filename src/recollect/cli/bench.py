@@ -50,5 +50,6 @@ app = new_app(
     "recollect bench gateway",
     "recollect bench load --soak 600",
     "recollect bench years --plot years.png",
+    "recollect bench agent",
     cls=Lazy,
 )

@@ -68,7 +68,8 @@ def concluded(talk: Talk) -> Conclusion:
         return Conclusion()
     request = _request(asked)
     success = ending(asked, talk)
-    tools = sequence(call.tool for call in talk.calls)
+    worked = [call for call in talk.calls if call.success]
+    tools = sequence(call.tool for call in (talk.calls if success is False else worked or talk.calls))
     told = talk.told.outcome or next((step for turn in reversed(done) if (step := step_of(turn.content))), "")
     outcome = told[:MOST_TEXT]
     first = next(iter(sentences(asked[0].content[:READ])), "")[:MOST_TEXT]

@@ -7,7 +7,10 @@ from platformdirs import user_cache_path, user_data_path
 
 from recollect.settings.bounds import MiB
 
-SECRET = ("key", "embedder_key", "model_key", "reranker_key", "redis", "upstream_key", "server_key")
+SECRET = (
+    *("key", "embedder_key", "model_key", "reranker_key", "redis"),
+    *("upstream_key", "server_key", "agent_mcp"),
+)
 """Settings whose value is shown nowhere."""
 
 
@@ -212,6 +215,16 @@ class Settings:
     """Remember an episode of what it did with tools."""
     agent_additional_context: str = ""
     """What every agent is told beside its instructions."""
+    agent_mcp: str = ""
+    """MCP servers whose tools the server's agents have: commands, URLs, or files with `mcpServers`, separated
+    by semicolons."""
+    agent_mcp_tools: int = 128
+    """The most tools that are taken of one MCP server."""
+    agent_mcp_limit: int = 1 * MiB
+    """The most characters that a tool of an MCP server may answer with; more is an error."""
+    agent_runs: int = 32
+    """How many questions to agents one server process works on at once, half of them of one user; others are
+    told to come again."""
 
     db_pool: int = 10
     """How many connections one process keeps (PostgreSQL)."""

@@ -4,6 +4,7 @@ from fastapi import APIRouter, FastAPI
 
 from recollect.server.http import (
     admin,
+    agent,
     conversations,
     goals,
     kagent,
@@ -25,7 +26,7 @@ def routers() -> list[APIRouter]:
     """Every route; those that are called all the time come first, and longer paths before those they begin
     with."""
     modules = (turns, working, conversations, person, memories, goals, knowledge, lists)
-    return [module.router for module in (*modules, transfer, admin, keys, kagent, semantic_router)]
+    return [module.router for module in (*modules, agent, transfer, admin, keys, kagent, semantic_router)]
 
 
 def install(app: FastAPI) -> None:
@@ -33,4 +34,5 @@ def install(app: FastAPI) -> None:
     app.state.under_way = UnderWay()
     for router in routers():
         app.router.routes.extend(router.routes)  # not included: that would make each of them anew
+    app.include_router(agent.living)
     app.add_middleware(Parts)
