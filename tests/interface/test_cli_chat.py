@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import Memory
+from recollect import Fact, Memory
 from recollect.testing.openai_answers import Calls
 from recollect.testing.openai_server import Hang, OpenAIServer, Status
 
@@ -73,7 +74,7 @@ def of_type(events: list[dict[str, Any]], type: str) -> list[dict[str, Any]]:
 
 def remembered(tmp_path: Path) -> list[str]:
     with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory:
-        return [fact.content for fact in memory.scope("ada").list("fact")]
+        return [fact.content for fact in memory.scope("ada").list("fact") if isinstance(fact, Fact)]
 
 
 def test_a_chat_in_a_pipe_answers_and_remembers(chat: Chat, model: OpenAIServer, tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_without_a_model_it_says_what_to_set(chat: Chat, tmp_path: Path) -> None
 
 def test_bytes_that_are_no_text_do_not_end_it(chat: Chat) -> None:
     process = chat("--json")
-    assert process.stdin is not None
+    assert isinstance(process.stdin, TextIOWrapper)
     process.stdin.buffer.write(b"caf\xe9?\n\n   \n")
     process.stdin.flush()
     events, _ = said(process)
