@@ -211,7 +211,11 @@ def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
     try:
         return _decoded(kind, row, links)
     except (ValueError, TypeError, LookupError, OverflowError, AttributeError, RecursionError) as error:
-        raise StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.") from error
+        raise _corrupt(kind) from error
+
+
+def _corrupt(kind: type[Record]) -> StoreCorrupt:
+    return StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.")
 
 
 @cache
@@ -235,6 +239,21 @@ def _decoded(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
         details = decode_json(row["details"])
         values |= {f.name: field_from_json(f, details[f.name]) for f in _details(kind) if f.name in details}
     return kind(**values)
+
+
+def decoded_columns(
+    kind: type[Record], names: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[Any, ...]]:
+    """Some fields of records, from their rows."""
+    known = _by_name(kind)
+    columns: list[list[Any]] = []
+    for name in names:
+        decode = known[name].decode
+        try:
+            columns.append([value if (value := row[name]) is None else decode(value) for row in rows])
+        except (ValueError, TypeError, LookupError, OverflowError, AttributeError, RecursionError) as error:
+            raise _corrupt(kind) from error
+    return [*zip(*columns, strict=True)]
 
 
 @cache
