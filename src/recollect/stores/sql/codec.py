@@ -29,6 +29,7 @@ R = TypeVar("R", bound=Record)
 LINKS = ("sources", "about", "blocked_by", "keys")
 """Fields kept in the links table, under their own name."""
 
+_TO_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ESCAPE = "\x10"
@@ -86,7 +87,7 @@ def encode_json(value: Any) -> str:
     if value == {}:
         return "{}"
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        return _TO_JSON(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"Not JSON: {error}. Use strings, finite numbers, booleans, lists, dicts.") from None
 

@@ -36,6 +36,8 @@ from recollect.stores.sql.sealing import Seal, sealed_places
 IN_LIMIT = 500
 """How many values one IN list gets; longer ones are asked for in turn."""
 
+as_list: Callable[[Sequence[Any]], str] = json.JSONEncoder(ensure_ascii=False).encode
+"""Values as one parameter that SQLite takes apart; `json.dumps` would make an encoder each time."""
 _USER = "the_user"
 _VALUES = "the_values"
 
@@ -210,4 +212,4 @@ class UserRows:
     def _lists(self, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
         """The values as the parameter of `_among`, many at a time."""
         for group in groups(values):
-            yield {_VALUES: list(group) if self.server else json.dumps(group, ensure_ascii=False)}
+            yield {_VALUES: list(group) if self.server else as_list(group)}
