@@ -31,6 +31,7 @@ from recollect.model.shapes import shapes
 from recollect.ports.store import UserView
 from recollect.record.memories import entity_id, tombstone_digest
 from recollect.record.retention import mortal, renewed
+from recollect.record.turns import said_at
 from recollect.text.chunk import spans
 from recollect.text.names import folded, name_key
 from recollect.workspace import Workspace
@@ -265,7 +266,7 @@ def _said_before(view: UserView, known: Known) -> dict[str, datetime]:
     """When the turns were said behind memories that were said more than once."""
     often = [m for versions in known.versions.values() for m in versions if len(m.sources) > 1]
     turns = list(dict.fromkeys(id for memory in often for id in memory.sources))
-    return {turn.id: turn.at for turn in view.get(Turn, turns)} if turns else {}
+    return said_at(view, turns)
 
 
 def _making(
@@ -377,7 +378,7 @@ def _relations(
         )
 
     often = [turn for relation in stored.values() if len(relation.sources) > 1 for turn in relation.sources]
-    times = {turn.id: turn.at for turn in view.get(Turn, often)} if often else {}
+    times = said_at(view, list(dict.fromkeys(often)))
     tying = Tying(said=said, new=new, new_id=work.new_id, times={**times, **at})
     changed = plan_relations(ends, stored.values(), tying)
     guards: list[Change] = [

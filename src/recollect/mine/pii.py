@@ -72,7 +72,8 @@ def _tags(claim: Claim) -> tuple[str, ...]:
 
 
 def _found(texts: Iterable[str]) -> Found:
-    return {text[start:stop]: kind for text in texts for start, stop, kind in sensitive(text)}
+    each = dict.fromkeys(texts)  # many are there several times, as a subject or a name
+    return {text[start:stop]: kind for text in each for start, stop, kind in sensitive(text)}
 
 
 def _redacted(extraction: Extraction) -> Extraction:

@@ -56,6 +56,13 @@ class UserView(Protocol):
         `AtLeast`: not less), in order of a field and the id, starting behind the record `after`."""
         ...
 
+    def fields(
+        self, kind: type[Record], names: Sequence[str], where: Mapping[str, Any] | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Of the records that `find` would give no more than these fields, links not being among them; by id.
+        To choose among many by: it takes a fraction of what reading them does."""
+        ...
+
     def count(self, kind: type[Record], where: Mapping[str, Any] | None = None) -> int: ...
 
     def chunks(self, ids: Sequence[str], space: Space | None) -> dict[str, tuple[Chunk, ...]]:

@@ -26,6 +26,7 @@ from recollect.limits import (
 from recollect.model.changes import Append, Chunk, TurnDraft
 from recollect.model.records import Json, Role, Turn
 from recollect.model.scope import check_name
+from recollect.ports.store import UserView
 from recollect.record.retention import quotas
 from recollect.settings import Settings
 from recollect.text.chunk import estimate_tokens, spans
@@ -33,6 +34,8 @@ from recollect.workspace import Workspace
 
 INDEX_LIMIT = 2**31 - 1
 TOKEN_LIMIT = 2**31
+TOGETHER = 500
+"""Of how many turns the times are read at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,3 +237,9 @@ def _filled(draft: TurnDraft, vectors: Iterator[NDArray[np.float32] | None]) -> 
 def _batches(messages: Iterator[Message], size: int) -> Iterator[list[Message]]:
     while batch := list(islice(messages, size)):
         yield batch
+
+
+def said_at(view: UserView, turns: Sequence[str]) -> dict[str, datetime]:
+    """When each of the turns was said, of those that there are."""
+    groups = (list(turns[start : start + TOGETHER]) for start in range(0, len(turns), TOGETHER))
+    return dict(found for ids in groups for found in view.fields(Turn, ("id", "at"), {"id": ids}))

@@ -21,10 +21,11 @@ from recollect.model.search import AtLeast, AtMost
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark
 from recollect.tend.decay import LEAST, entity_salience
-from recollect.tend.idle import TOGETHER, entity_idle, used_together
+from recollect.tend.idle import TOGETHER, Met, Rated, entity_idle, glanced, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
 
+_HELD = ("retired_at", "valid_to")
 _SPOKEN = [role for role in Role if role is not Role.NOTE]
 
 
@@ -46,7 +47,7 @@ def is_old(conversation: Conversation, policy: Retention, now: datetime) -> bool
     return policy.archive and now - conversation.last_at >= timedelta(days=policy.archive_days)
 
 
-def is_faded(entity: Entity, used: Usage | None, policy: Retention, now: datetime) -> bool:
+def is_faded(entity: Entity | Met, used: Usage | None, policy: Retention, now: datetime) -> bool:
     """Whether an entity matters so little, and for so long, that it may go."""
     if not policy.prune_entities or entity_idle(entity, used, now) < policy.entity_idle_days:
         return False
@@ -59,11 +60,14 @@ def is_past(turn: Turn, policy: Retention, now: datetime) -> bool:
     return bool(policy.turn_days) and turn.role is not Role.NOTE and now - turn.at >= kept
 
 
-def in_force(record: MemoryRecord | Relation, now: datetime) -> bool:
+def in_force(record: MemoryRecord | Relation | Rated, now: datetime) -> bool:
     """Whether it says what is so now, or will be."""
-    expires = record.expires_at if isinstance(record, MemoryRecord) and not record.pinned else None
-    ends = [end for end in (record.valid_to, expires) if end is not None]
-    return record.retired_at is None and all(end > now for end in ends)
+    expires = record.expires_at if isinstance(record, MemoryRecord | Rated) and not record.pinned else None
+    return _holds(now, record.retired_at, record.valid_to, expires)
+
+
+def _holds(now: datetime, retired_at: datetime | None, *ends: datetime | None) -> bool:
+    return retired_at is None and all(end is None or end > now for end in ends)
 
 
 def _archiving(work: Workspace, policies: Sequence[Retention]) -> Iterator[Step]:
@@ -102,7 +106,7 @@ def _unknown_entities(work: Workspace, most: float) -> Iterator[Step]:
     """Entities that have faded and that nothing is about: without them no memory loses its subject."""
     now = work.clock.now()
     little = {"salience": AtMost(most + LEAST)}  # what is stored may be so much more than it is by now
-    for some, usage in used_together(work.store, work.store.find(Entity, little, bare=True)):
+    for some, usage in used_together(work.store, glanced(work.store, Entity, Met, little)):
         faded = [e.id for e in some if is_faded(e, usage.get(e.id), work.retention(e.channel), now)]
         known = _known_of(work, faded, now)
         for entity in work.store.get(Entity, [id for id in faded if id not in known]):
@@ -127,8 +131,8 @@ def _known_of(work: Workspace, entities: Sequence[str], now: datetime) -> set[st
     known: set[str] = set()
     for end in ("source", "target"):
         left = [id for id in entities if id not in known]
-        bonds = work.store.find(Relation, {end: left}, bare=True) if left else ()
-        known |= {getattr(bond, end) for bond in bonds if in_force(bond, now)}
+        bonds = work.store.fields(Relation, (end, *_HELD), {end: left}) if left else ()
+        known |= {id for id, retired_at, valid_to in bonds if _holds(now, retired_at, valid_to)}
     about = work.store.linking("about", [id for id in entities if id not in known])
     memories = work.store.get(MemoryRecord, list(about), bare=True)
     return known | {id for m in memories if m.pinned or in_force(m, now) for id in about[m.id]}
@@ -193,5 +197,4 @@ def _empty_conversations(
 
 def _is_left(work: Workspace, conversation: str, going: AbstractSet[str]) -> bool:
     """Whether anything of a conversation stays when these turns go; some of them may have gone already."""
-    some = work.store.find(Turn, {"conversation": conversation}, limit=len(going) + 1)
-    return any(turn.id not in going for turn in some)
+    return any(id not in going for (id,) in work.store.fields(Turn, ("id",), {"conversation": conversation}))

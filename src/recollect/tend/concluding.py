@@ -30,6 +30,7 @@ from recollect.model.records import (
 )
 from recollect.record.memories import indexed, tombstone_digest
 from recollect.record.retention import mortal
+from recollect.record.turns import said_at
 from recollect.tend.conclude import is_given_up, is_unmined
 from recollect.tend.learnt import CONCLUDED, conversation_slot
 from recollect.workspace import Workspace, rereading
@@ -113,7 +114,7 @@ def _land(work: Workspace, conversation: Conversation, talk: Talk, made: Conclus
         or found[0].concluded_to != conversation.concluded_to
     ):
         return False
-    if len(work.store.get(Turn, [turn.id for turn in talk.turns])) != len(talk.turns):
+    if len(said_at(work.store, [turn.id for turn in talk.turns])) != len(talk.turns):
         return False  # something was erased meanwhile: what was read is no longer so
     changes: list[Change] = [Expect("conversation", found[0].id, found[0])]
     changes += [Expect("turn", turn.id, turn) for turn in talk.turns]

@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.model.changes import Expect, Put
-from recollect.model.records import Entity, Fact, Turn
+from recollect.model.records import Entity, Fact
 from recollect.model.retention import Retention, faded
 from recollect.model.search import AtMost
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark
-from recollect.tend.idle import entity_idle, idle_days, used_together
+from recollect.record.turns import said_at
+from recollect.tend.idle import Met, entity_idle, glanced, idle_days, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
 
@@ -26,7 +27,7 @@ def plan_decay(work: Workspace, mark: Mark) -> Iterator[Step]:
     yield from _inferred(work)
 
 
-def entity_salience(entity: Entity, used: Usage | None, policy: Retention, now: datetime) -> float:
+def entity_salience(entity: Entity | Met, used: Usage | None, policy: Retention, now: datetime) -> float:
     """How much an entity matters by now."""
     initial = entity.salience if entity.initial is None else entity.initial
     return faded(initial, entity_idle(entity, used, now), policy, used.count if used else 0)
@@ -44,10 +45,10 @@ def fact_confidence(
 def _entities(work: Workspace) -> Iterator[Step]:
     now = work.clock.now()
 
-    def by_now(entity: Entity, used: Usage | None) -> float:
+    def by_now(entity: Entity | Met, used: Usage | None) -> float:
         return entity_salience(entity, used, work.retention(entity.channel), now)
 
-    for some, usage in used_together(work.store, work.store.find(Entity, bare=True)):
+    for some, usage in used_together(work.store, glanced(work.store, Entity, Met, {})):
         moved = [e.id for e in some if abs(by_now(e, usage.get(e.id)) - e.salience) >= LEAST]
         for entity in work.store.get(Entity, moved):
             used, policy = usage.get(entity.id), work.retention(entity.channel)
@@ -74,7 +75,7 @@ def _inferred(work: Workspace) -> Iterator[Step]:
 def _said(work: Workspace, facts: list[Fact]) -> dict[str, datetime]:
     """When each fact was last said."""
     cited = list({source for fact in facts for source in fact.sources})
-    at = {turn.id: turn.at for turn in work.store.get(Turn, cited)}
+    at = said_at(work.store, cited)
     return {f.id: max(at[s] for s in f.sources if s in at) for f in facts if at.keys() & {*f.sources}}
 
 

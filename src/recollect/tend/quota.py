@@ -21,7 +21,7 @@ from recollect.record.ledger import user_settings
 from recollect.record.sizes import filled
 from recollect.tend.cleanup import in_force
 from recollect.tend.erase import erase_all
-from recollect.tend.idle import idle_days, used_together, with_older
+from recollect.tend.idle import Rated, glanced, idle_days, older, used_together
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace, rereading
 
@@ -65,7 +65,7 @@ def levels(sizes: Mapping[str, Size], policy: Callable[[str], Retention]) -> lis
 
 
 def worth(
-    memory: MemoryRecord, used: Usage | None, policy: Retention, now: datetime
+    memory: MemoryRecord | Rated, used: Usage | None, policy: Retention, now: datetime
 ) -> tuple[bool, float, int, str]:
     """By which memories are put in order, the least valuable first: what no longer holds, then by how much
     it matters, how sure it is, and how long nobody asked for it."""
@@ -107,9 +107,9 @@ def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> lis
     chosen: list[str] = []
     # Some of the candidates cannot go because of what they replaced: so a few more are looked at.
     for _, memory in heapq.nsmallest(most * 2 + 100, _candidates(work, channel, now), key=lambda c: c[0]):
-        chain = [m for m in with_older(work.store, memory) if m.id not in going]
         if left <= 0:
             break
+        chain = [m for m in (*older(work.store, memory), memory) if m.id not in going]
         if memory.id in going or any(m.pinned or m.origin == "explicit" for m in chain):
             continue
         chosen += (m.id for m in chain)
@@ -120,10 +120,10 @@ def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> lis
 
 def _candidates(
     work: Workspace, channel: str, now: datetime
-) -> Iterator[tuple[tuple[bool, float, int, str], MemoryRecord]]:
-    """What may go, to choose among: without its links."""
+) -> Iterator[tuple[tuple[bool, float, int, str], Rated]]:
+    """What may go, to choose among."""
     where = {"pinned": False, **({"channel": channel} if channel else {})}
-    for some, usage in used_together(work.store, work.store.find(MemoryRecord, where, bare=True)):
+    for some, usage in used_together(work.store, glanced(work.store, MemoryRecord, Rated, where)):
         for memory in some:
             if memory.origin != "explicit":
                 policy = work.retention(memory.channel)

@@ -65,6 +65,19 @@ class ReadingContract(StoreSuite):
         assert alice.get(kind, ["sample"], bare=True) == [*alice.find(kind, bare=True)] == [bare]
         assert alice.get(kind, ["sample"]) == [known]
 
+    def test_some_fields_of_many(self, alice: UserStore, bob: UserStore) -> None:
+        names = [f"f-{i:04}" for i in range(2 * MANY)]
+        alice.apply([Put(fact(name, pinned=name < "f-0003", content=f"\x00{name}")) for name in names])
+        bob.apply([Put(fact("f-0000"))])
+        wanted = ("content", "id", "recorded_at", "valid_to", "pinned")
+        records = alice.find(MemoryRecord)
+        assert [*alice.fields(MemoryRecord, wanted)] == [
+            (m.content, m.id, m.recorded_at, m.valid_to, m.pinned) for m in records
+        ]
+        assert [*alice.fields(Fact, ("id",), {"pinned": True})] == [(name,) for name in names[:3]]
+        assert [*alice.fields(Fact, ("id",), {"id": ["f-0001", "none"]})] == [("f-0001",)]
+        assert [*alice.fields(Entity, ("id",))] == []
+
     def test_get_and_remove_of_very_many(self, alice: UserStore) -> None:
         names = [f"f-{i:04}" for i in range(MANY)]
         alice.apply([Put(fact(name, sources=(f"t-{name}",))) for name in names])

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -29,6 +29,7 @@ R = TypeVar("R", bound=Record)
 LINKS = ("sources", "about", "blocked_by", "keys")
 """Fields kept in the links table, under their own name."""
 
+_TO_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ESCAPE = "\x10"
@@ -86,7 +87,7 @@ def encode_json(value: Any) -> str:
     if value == {}:
         return "{}"
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        return _TO_JSON(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"Not JSON: {error}. Use strings, finite numbers, booleans, lists, dicts.") from None
 
@@ -211,30 +212,84 @@ def from_row(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[st
     try:
         return _decoded(kind, row, links)
     except (ValueError, TypeError, LookupError, OverflowError, AttributeError, RecursionError) as error:
-        raise StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.") from error
+        raise _corrupt(kind) from error
+
+
+def _corrupt(kind: type[Record]) -> StoreCorrupt:
+    return StoreCorrupt(f"A stored {kind.kind} cannot be read: the database is damaged.")
+
+
+Setter = Callable[[Any, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoding:
+    """How each field of a kind is read and set: the columns of text, the others, what is linked, and what
+    memories have in one column."""
+
+    texts: tuple[tuple[str, Setter], ...]
+    others: tuple[tuple[str, Callable[[Any], Any], Setter], ...]
+    links: tuple[tuple[str, Setter], ...]
+    details: tuple[tuple[FieldShape, Field[Any], Setter], ...]
 
 
 @cache
-def _decoding(kind: type[Record]) -> tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any], Any]], ...]]:
-    """The columns of text, and the others with how each is read."""
-    texts = tuple(column.name for column in _columns(kind) if column.shape == "text")
-    return texts, tuple((column.name, column.decode) for column in _columns(kind) if column.name not in texts)
+def _decoding(kind: type[Record]) -> _Decoding:
+    setters: dict[str, Setter] = {f.name: getattr(kind, f.name).__set__ for f in fields(kind)}
+    texts = [column.name for column in _columns(kind) if column.shape == "text"]
+    others = [column for column in _columns(kind) if column.shape != "text"]
+    defaults = {f.name: f for f in fields(kind)}
+    return _Decoding(
+        tuple((name, setters[name]) for name in texts),
+        tuple((column.name, column.decode, setters[column.name]) for column in others),
+        tuple((name, setters[name]) for name in link_fields(kind)),
+        tuple((shape, defaults[shape.name], setters[shape.name]) for shape in _details(kind)),
+    )
 
 
 def _decoded(kind: type[R], row: Mapping[str, Any], links: Mapping[str, tuple[str, ...]]) -> R:
-    """Written out, because it is done for every record that is read."""
-    texts, others = _decoding(kind)
-    values: dict[str, Any] = {name: links.get(name, ()) for name in link_fields(kind)}
-    for name in texts:
+    """Written out, because it is done for every record that is read; past `__init__`, which for a frozen
+    class takes as long again."""
+    how = _decoding(kind)
+    record = object.__new__(kind)
+    for name, put in how.texts:
         text = row[name]
-        values[name] = text if text is None or _ESCAPE not in text else decode_text(text)
-    for name, decode in others:
+        put(record, text if text is None or _ESCAPE not in text else decode_text(text))
+    for name, decode, put in how.others:
         value = row[name]
-        values[name] = value if value is None else decode(value)
-    if issubclass(kind, MemoryRecord):
+        put(record, value if value is None else decode(value))
+    for name, put in how.links:
+        put(record, links.get(name, ()))
+    if how.details:
         details = decode_json(row["details"])
-        values |= {f.name: field_from_json(f, details[f.name]) for f in _details(kind) if f.name in details}
-    return kind(**values)
+        for shape, known, put in how.details:
+            told = shape.name in details
+            put(record, field_from_json(shape, details[shape.name]) if told else _default(known))
+    return record
+
+
+def _default(known: Field[Any]) -> Any:
+    """Of a field that there was not yet when the record was written; `TypeError` where it needs a value."""
+    if known.default is not MISSING:
+        return known.default
+    if known.default_factory is MISSING:
+        raise TypeError(known.name)
+    return known.default_factory()
+
+
+def decoded_columns(
+    kind: type[Record], names: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[Any, ...]]:
+    """Some fields of records, from their rows."""
+    known = _by_name(kind)
+    columns: list[list[Any]] = []
+    for name in names:
+        decode = known[name].decode
+        try:
+            columns.append([value if (value := row[name]) is None else decode(value) for row in rows])
+        except (ValueError, TypeError, LookupError, OverflowError, AttributeError, RecursionError) as error:
+            raise _corrupt(kind) from error
+    return [*zip(*columns, strict=True)]
 
 
 @cache

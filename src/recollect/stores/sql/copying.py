@@ -1,8 +1,8 @@
 """What a copy to another store needs of one user's rows: one state of them, and what is searched."""
 
 import hmac
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar, cast
 
 from sqlalchemy import Connection, bindparam, select
@@ -44,9 +44,8 @@ class _Held:
         self._connection = connection
         self.search = backend.search
 
-    @contextmanager
-    def read(self, user: str | None = None) -> Generator[Connection]:
-        yield self._connection
+    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
+        return nullcontext(self._connection)
 
     def again(self, step: Callable[[], T]) -> T:
         return step()  # a state that is lost is not to be had again

@@ -1,6 +1,5 @@
 """Rows to records, and the conditions to find them by."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -24,7 +23,7 @@ from recollect.stores.sql.codec import (
     link_fields,
     table_of,
 )
-from recollect.stores.sql.rows import UserRows, own_select
+from recollect.stores.sql.rows import UserRows, as_list, own_select
 
 R = TypeVar("R", bound=Record)
 
@@ -69,7 +68,7 @@ def shaped(
 
 
 def _given(how: str, value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if how == "listed" else value
+    return as_list(value) if how == "listed" else value
 
 
 def _way(name: str, value: Any, bound: AtMost | AtLeast | None, server: bool) -> tuple[str, str, Any]:

@@ -36,6 +36,8 @@ from recollect.stores.sql.sealing import Seal, sealed_places
 IN_LIMIT = 500
 """How many values one IN list gets; longer ones are asked for in turn."""
 
+as_list: Callable[[Sequence[Any]], str] = json.JSONEncoder(ensure_ascii=False).encode
+"""Values as one parameter that SQLite takes apart; `json.dumps` would make an encoder each time."""
 _USER = "the_user"
 _VALUES = "the_values"
 
@@ -174,19 +176,16 @@ class UserRows:
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> list[Mapping[str, Any]]:
         """What the statement finds where the column has one of many values."""
-        if len(values) == 1:  # most often, and a list takes SQLAlchemy a while to fill in
-            ((value,),) = groups(values)
-            return self.all(_having(statement, column), **{_VALUES: value}, **parameters)
-        chosen = _among(statement, column, self.server)
-        return [row for group in self._lists(values) for row in self.all(chosen, **group, **parameters)]
+        chosen, lists = self._chosen(statement, column, values)
+        return [row for group in lists for row in self.all(chosen, **group, **parameters)]
 
     def tuples_in(
         self, statement: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
     ) -> list[tuple[Any, ...]]:
         """`all_in` of columns that are stored as they are: rows that are no mappings take half the time."""
         found: list[tuple[Any, ...]] = []
-        chosen = _among(statement, column, self.server)
-        for group in self._lists(values):
+        chosen, lists = self._chosen(statement, column, values)
+        for group in lists:
             if not self.server and (known := kept(chosen)).is_ready(self.connection.dialect):
                 found += known.run(self.connection, {_USER: self.user, **group})
             else:
@@ -197,8 +196,8 @@ class UserRows:
         self, statement: Update | Delete, column: ColumnElement[Any], values: Sequence[Any], **parameters: Any
     ) -> int:
         """Run an update or a deletion that is built once where the column has one of many values."""
-        chosen = _among(statement, column, self.server)
-        return sum(self.change(chosen, **group, **parameters) for group in self._lists(values))
+        chosen, lists = self._chosen(statement, column, values)
+        return sum(self.change(chosen, **group, **parameters) for group in lists)
 
     def delete_in(self, table: Table, column: ColumnElement[Any], values: Sequence[Any]) -> int:
         return self.change_in(own_delete(table), column, values)
@@ -207,7 +206,11 @@ class UserRows:
     def server(self) -> bool:
         return self.connection.dialect.name == "postgresql"
 
-    def _lists(self, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
-        """The values as the parameter of `_among`, many at a time."""
-        for group in groups(values):
-            yield {_VALUES: list(group) if self.server else json.dumps(group, ensure_ascii=False)}
+    def _chosen(
+        self, statement: Any, column: ColumnElement[Any], values: Sequence[Any]
+    ) -> tuple[Any, Iterator[dict[str, Any]]]:
+        """The statement for one of these values in the column, and they as its parameter, many at a time."""
+        if len(values) == 1:  # most often, and to take a list apart takes longer than to look one up
+            return _having(statement, column), ({_VALUES: value} for (value,) in groups(values))
+        lists = ({_VALUES: list(group) if self.server else as_list(group)} for group in groups(values))
+        return _among(statement, column, self.server), lists

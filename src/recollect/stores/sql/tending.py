@@ -13,8 +13,9 @@ from recollect.model.search import Words
 from recollect.ports.store import FeedEntry, Usage
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
-from recollect.stores.sql.backend import Backend, only_reads
+from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
+from recollect.stores.sql.glancing import GlancedUser
 from recollect.stores.sql.reading import UNCONCLUDED, may_be_mined, records
 from recollect.stores.sql.rows import UserRows, own_select, own_update
 from recollect.stores.sql.sharing import sharing
@@ -110,11 +111,8 @@ def pool_usage(rows: UserRows, change: Pool) -> None:
     rows.insert(table, [{"id": change.into, "kind": change.kind, "last_at": last, **summed}])
 
 
-class TendedUser:
+class TendedUser(GlancedUser):
     """The part of a user's store that the background works with."""
-
-    _backend: Backend
-    _user: str
 
     @only_reads
     def used(self, least: int) -> dict[str, Usage]:

@@ -1,10 +1,11 @@
 """What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -84,6 +85,27 @@ _OLD = text(
 """User by user, for there is an index for that; some at a time, so that others can write meanwhile."""
 
 
+class _Reading:
+    """A connection on loan, with its errors in our words. Written out, as the loan is."""
+
+    __slots__ = ("_loan", "_translated")
+
+    def __init__(self, path: Path, loan: AbstractContextManager[Connection]) -> None:
+        self._loan = loan
+        self._translated = translated(path)
+
+    def __enter__(self) -> Connection:
+        with self._translated:
+            return self._loan.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._translated:
+            self._loan.__exit__(kind, error, trace)
+        self._translated.__exit__(kind, error, trace)
+
+
 class SqliteBackend:
     """Implements `stores.sql.backend.Backend`."""
 
@@ -107,11 +129,9 @@ class SqliteBackend:
         watch(self)
         _backends.add(self)
 
-    @contextmanager
-    def read(self, user: str | None = None) -> Generator[Connection]:
+    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
         self._check_open()
-        with translated(self._path), self._ready.reading() as connection:
-            yield connection
+        return _Reading(self._path, self._ready.reading())
 
     def again(self, step: Callable[[], T]) -> T:
         return step()  # there is no connection to lose
