@@ -28,6 +28,8 @@ BACKLOG = 2048
 """How many connections the system keeps waiting; it may have a lower bound of its own."""
 M_ARENA_MAX, ARENAS = -8, 2
 """The option of glibc's mallopt, and how many of them the threads of a process share."""
+M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024
+"""From which size on a piece of memory is one of its own, which goes back to the system when it is freed."""
 TICK = 0.3
 """Seconds after which the parent looks whether it was told to end, or a process is missing."""
 
@@ -126,11 +128,13 @@ def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool 
         _supervise(lambda number: _child(number, given, bound), settings.processes)
 
 
-def _few_arenas() -> None:
+def _steady_memory() -> None:
     """Have threads share where they take memory from. Each with its own, as glibc has it, what one frees is
-    of no use to the others, and the process grows to several times what it needs."""
+    of no use to the others, and the process grows to several times what it needs. Nor may it come to take large
+    pieces from there, as it does once some were freed: users' columns would leave holes that nothing fits."""
     with suppress(OSError, AttributeError, TypeError):  # another system, or another allocator
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+        for option, value in ((M_ARENA_MAX, ARENAS), (M_MMAP_THRESHOLD, LARGE)):
+            ctypes.CDLL(None).mallopt(option, value)
 
 
 def _warn(memory: Memory) -> None:
@@ -139,7 +143,7 @@ def _warn(memory: Memory) -> None:
 
 
 def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[bool], None]) -> None:
-    _few_arenas()
+    _steady_memory()
     with Memory.open(background=load(**given).server_tends, **given) as memory:
         check_bind(memory.settings, memory.store)
         serving = server(memory)
