@@ -130,8 +130,8 @@ def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool 
 
 def _steady_memory() -> None:
     """Have threads share where they take memory from. Each with its own, as glibc has it, what one frees is
-    of no use to the others, and the process grows to several times what it needs. Nor may it come to take large
-    pieces from there, as it does once some were freed: users' columns would leave holes that nothing fits."""
+    of no use to the others, and the process grows to several times what it needs. Nor may it come to take
+    large pieces from there, as it does once some were freed: users' columns leave holes that nothing fits."""
     with suppress(OSError, AttributeError, TypeError):  # another system, or another allocator
         for option, value in ((M_ARENA_MAX, ARENAS), (M_MMAP_THRESHOLD, LARGE)):
             ctypes.CDLL(None).mallopt(option, value)
