@@ -16,7 +16,7 @@ ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
 KIT = BASE | {"settings", "limits", "workspace", "policies", "wishes", "measuring", "tracing"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
-EDGE = CORE | {"keys", "memory", "scoped", "wiring", "metrics", "wire", ROOT}
+EDGE = CORE | {"keys", "lasting", "memory", "scoped", "wiring", "metrics", "wire", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "model": {"errors"},
@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resting": set(),
     "addresses": {"errors"},
     "tracing": set(),
+    "lasting": set(),
     "policies": {"model", "wishes"},
     "wishes": {"errors", "model", "limits"},
     "auditing": BASE,

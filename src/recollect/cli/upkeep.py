@@ -17,6 +17,7 @@ from recollect.cli import output
 from recollect.cli.failing import FAILED, INTERRUPTED
 from recollect.cli.frame import Here, command, new_app
 from recollect.errors import NotFound, SettingsError
+from recollect.lasting import rare_collections, steady_memory
 from recollect.memory import Memory
 from recollect.metrics import parked, state
 from recollect.tend.tender import Outcome
@@ -79,6 +80,7 @@ def tend(
             tried = memory.store.unpark()
             here.note(f"Tried again: {tried:,}." if tried else "Nothing is put aside.")
         if forever:
+            steady_memory()
             outcomes, interrupted = _forever(here, memory)
         else:
             outcomes = _once(here, memory)
@@ -146,6 +148,7 @@ def _forever(here: Here, memory: Memory) -> tuple[list[Outcome], bool]:
         # A worker's settings say what its operator wants. Only once, when it starts: two workers with
         # different models would chase each other.
         memory.store.add_space(memory.embedder.space)
+    rare_collections()
     with _ending(memory.stop) as ending:
         where, every = wiring.address(here.settings), memory.settings.tend_seconds
         here.note(f"Tending {where} every {every:g} s; Ctrl-C ends it.")

@@ -1,6 +1,5 @@
 """Server processes: their socket, their limits, and how they end."""
 
-import ctypes
 import ipaddress
 import logging
 import os
@@ -8,7 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from multiprocessing import connection, current_process, get_context, parent_process
 from multiprocessing.context import SpawnProcess
 from types import FrameType
@@ -17,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from recollect import Memory, SettingsError
+from recollect.lasting import rare_collections, steady_memory
 from recollect.server import logs
 from recollect.server.app import create_app
 from recollect.server.identity.binding import check_bind, is_locked, keyless_upstream
@@ -26,10 +26,6 @@ log = logging.getLogger("recollect.server")
 
 BACKLOG = 2048
 """How many connections the system keeps waiting; it may have a lower bound of its own."""
-M_ARENA_MAX, ARENAS = -8, 2
-"""The option of glibc's mallopt, and how many of them the threads of a process share."""
-M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024
-"""From which size on a piece of memory is one of its own, which goes back to the system when it is freed."""
 TICK = 0.3
 """Seconds after which the parent looks whether it was told to end, or a process is missing."""
 
@@ -128,22 +124,13 @@ def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool 
         _supervise(lambda number: _child(number, given, bound), settings.processes)
 
 
-def _steady_memory() -> None:
-    """Have threads share where they take memory from. Each with its own, as glibc has it, what one frees is
-    of no use to the others, and the process grows to several times what it needs. Nor may it come to take
-    large pieces from there, as it does once some were freed: users' columns leave holes that nothing fits."""
-    with suppress(OSError, AttributeError, TypeError):  # another system, or another allocator
-        for option, value in ((M_ARENA_MAX, ARENAS), (M_MMAP_THRESHOLD, LARGE)):
-            ctypes.CDLL(None).mallopt(option, value)
-
-
 def _warn(memory: Memory) -> None:
     if told := keyless_upstream(memory.settings, memory.store):
         log.warning("%s", told)
 
 
 def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[bool], None]) -> None:
-    _steady_memory()
+    steady_memory()
     with Memory.open(background=load(**given).server_tends, **given) as memory:
         check_bind(memory.settings, memory.store)
         serving = server(memory)
@@ -152,6 +139,7 @@ def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[bool], No
         else:
             _warn(memory)
         ready(is_locked(memory.settings, memory.store))
+        rare_collections()
         serving.run([bound])
         if serving.force_exit:
             os._exit(1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.bench.sqlite import SqlitePlace
 from recollect.bench.subject import Advance
 from recollect.bench.years.figures import Lived
+from recollect.lasting import rare_collections, steady_memory
 
 if TYPE_CHECKING:
     from recollect.bench.years.run import Plan
@@ -21,8 +22,10 @@ _days: Any = None
 
 
 def _begin(days: Any) -> None:
+    """As a worker begins."""
     global _days
     _days = days
+    steady_memory()
 
 
 def shared(
@@ -47,4 +50,5 @@ def _live(place: SqlitePlace, plan: "Plan", share: Sequence[int]) -> Lived:
         with _days.get_lock():
             _days.value += count
 
+    rare_collections()
     return live_through(place, plan, share, advance)
