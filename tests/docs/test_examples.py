@@ -50,7 +50,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-@pytest.mark.parametrize("page", map(page, PAGES))
+@pytest.mark.parametrize("page", [page(path) for path in PAGES])
 def test_examples_run(page: Path, run) -> None:
     run(page)
 
