@@ -120,6 +120,42 @@ def test_what_is_remembered_comes_in_order_and_as_data(
     assert "Answered without tools." in system(server, 1)  # the summary of the first
 
 
+def test_what_was_only_said_is_remembered_too(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    ann.record("user", "My budget for the Hawaii trip is $10,000", conversation="old")
+    server.say(calls(("RetrieveFacts", {"query": "budget trip"})), "$10,000.")
+    answer = Agent(ann, model).ask("What is my budget for the trip?", conversation="new")
+    assert [(hit.kind, hit.conversation) for hit in answer.recalled.hits] == [("turn", "old")]
+    assert "$10,000" in system(server)
+    assert "$10,000" in observed(answer)[0]
+    assert "What is my budget" not in observed(answer)[0]
+    again = Agent(ann, model).ask("What is my budget for the trip?", conversation="third")
+    assert not any(hit.content == "What is my budget for the trip?" for hit in again.recalled.hits)
+
+
+def test_what_stands_in_the_conversation_is_not_recalled_beside_it(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    agent = Agent(ann, model, [add])
+    server.say(calls(("add", {"a": 1})), "The sum of the kitchen budget is 2.")
+    agent.ask("What is the sum of the kitchen budget?", conversation="c")
+    answer = agent.ask("And the sum of the kitchen budget tomorrow?", conversation="c")
+    assert {hit.kind for hit in answer.recalled.hits} <= {"fact"}
+    elsewhere = agent.ask("What was the sum of the kitchen budget?", conversation="d")
+    assert {hit.kind for hit in elsewhere.recalled.hits} >= {"turn", "episode"}
+
+
+def test_what_is_hardly_alike_is_left_out(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    ann.remember("The user asked: what time is it in Oslo. It worked.", kind="episode", goal="time in Oslo")
+    ann.remember("Ann lives in Porto.")
+    question = "Where do I live, and what is my budget for it?"
+    weak = {hit.kind: hit.score for hit in ann.recall(question).hits}
+    assert 0 < weak["episode"] < 0.2
+    assert 0 < weak["fact"] < 0.2
+    assert [hit.kind for hit in Agent(ann, model).ask(question).recalled.hits] == ["fact"]
+
+
 def test_what_was_done_is_kept(
     server: OpenAIServer, model: ChatModel, memory: Memory, ann: ScopedMemory
 ) -> None:

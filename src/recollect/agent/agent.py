@@ -248,7 +248,7 @@ class Agent:
     ) -> Run:
         settings, prompts = self._settings, self._prompts
         names = (*self._memory_tools, *((GOALS,) if known.goals and self._memory_tools else ()))
-        own = memory_tools(memory.memory, settings, dict.fromkeys(names)) if memory else []
+        own = memory_tools(memory.memory, settings, dict.fromkeys(names), memory.shown) if memory else []
         scene = Scene(
             question=question,
             instructions=self._instructions,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.agent.bearing import SPOKEN
 from recollect.agent.prompts import Prompts
-from recollect.agent.remembering import SPOKEN, Remembered
+from recollect.agent.remembering import Remembered
 from recollect.errors import Invalid
 from recollect.limits import check_many, shown
 from recollect.model.records import Goal, Summary

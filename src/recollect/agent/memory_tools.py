@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from recollect.agent.bearing import KNOWN, bearing, is_news
 from recollect.agent.tools import Tool, tool
 from recollect.errors import Invalid
 from recollect.limits import shown
@@ -10,21 +11,24 @@ from recollect.model.recollection import Recollection
 from recollect.settings import Settings
 
 NOTHING = "Nothing is remembered about that."
+Shown = frozenset[str]
+"""The turns that are in the prompt already."""
 
 
-def _retrieve_facts(memory: Any, name: str, settings: Settings) -> Tool:
+def _retrieve_facts(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
     def retrieve(query: str) -> str:
-        """Find facts about the user and their world that were learnt in earlier conversations.
+        """Find what the user said, and what is known of them and their world, from earlier conversations.
 
         Args:
             query: what you want to know, in a few words
         """
-        return _told(memory.recall(query, kinds=("fact", "reflection"), techniques={"gate": False}))
+        found = memory.recall(query, kinds=KNOWN, techniques={"gate": False})
+        return _told(bearing(found, len(found.hits), lambda hit: is_news(hit, query, shown)))
 
     return tool(name=name)(retrieve)
 
 
-def _recall(memory: Any, name: str, settings: Settings) -> Tool:
+def _recall(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
     def recall(query: str) -> str:
         """Search everything that is remembered: what was said, facts, how things were done.
 
@@ -36,7 +40,7 @@ def _recall(memory: Any, name: str, settings: Settings) -> Tool:
     return tool(name=name)(recall)
 
 
-def _recall_episodes(memory: Any, name: str, settings: Settings) -> Tool:
+def _recall_episodes(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
     def episodes(task: str) -> str:
         """Find tasks like this one that were worked on before: what was done, and how it ended.
 
@@ -49,7 +53,7 @@ def _recall_episodes(memory: Any, name: str, settings: Settings) -> Tool:
     return tool(name=name)(episodes)
 
 
-def _store_fact(memory: Any, name: str, settings: Settings) -> Tool:
+def _store_fact(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
     # What a model wants remembered may be what a tool told it: it is no word of the user's.
     confidence = settings.inferred_confidence
 
@@ -67,7 +71,7 @@ def _store_fact(memory: Any, name: str, settings: Settings) -> Tool:
     return tool(name=name)(store)
 
 
-def _save_note(memory: Any, name: str, settings: Settings) -> Tool:
+def _save_note(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
     def note(text: str) -> str:
         """Write something down word for word, to be found again later.
 
@@ -80,7 +84,7 @@ def _save_note(memory: Any, name: str, settings: Settings) -> Tool:
     return tool(name=name)(note)
 
 
-def _update_goal(memory: Any, name: str, settings: Settings) -> Tool:
+def _update_goal(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
     def update(goal: str, status: str = "completed", result: str = "") -> str:
         """Say that an open goal was reached, given up or is blocked.
 
@@ -95,7 +99,7 @@ def _update_goal(memory: Any, name: str, settings: Settings) -> Tool:
     return tool(name=name)(update)
 
 
-MEMORY_TOOLS: dict[str, Callable[[Any, str, Settings], Tool]] = {
+MEMORY_TOOLS: dict[str, Callable[[Any, str, Settings, Shown], Tool]] = {
     "RetrieveFacts": _retrieve_facts,
     "RecallEpisodes": _recall_episodes,
     "StoreFact": _store_fact,
@@ -120,9 +124,11 @@ def checked(names: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def memory_tools(memory: Any, settings: Settings, names: Iterable[str] = DEFAULT) -> list[Tool]:
+def memory_tools(
+    memory: Any, settings: Settings, names: Iterable[str] = DEFAULT, shown: Shown = frozenset()
+) -> list[Tool]:
     """The tools of these names for one memory."""
-    return [MEMORY_TOOLS[name](memory, name, settings) for name in checked(names)]
+    return [MEMORY_TOOLS[name](memory, name, settings, shown) for name in checked(names)]
 
 
 def _told(found: Recollection) -> str:

@@ -19,7 +19,7 @@ class Prompts:
     now: str = "It is {now}."
     context: str = "What you should know:\n{context}"
     state: str = "The current state of the task, as data:\n{state}"
-    facts: str = "Facts that are remembered and may bear on the question:\n{block}"
+    facts: str = "What is remembered, known or said earlier, and may bear on the question:\n{block}"
     procedures: str = "How tasks like this were done, and how that went:\n{block}"
     episodes: str = "Tasks like this that were worked on before:\n{block}"
     goals: str = "Goals that are open:\n{block}"

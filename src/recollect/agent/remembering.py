@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 
+from recollect.agent.bearing import KNOWN, SPARE, SPOKEN, bearing, is_near, is_news
 from recollect.agent.calling import Outcome
 from recollect.agent.episodes import episode_of, summary_of
 from recollect.agent.events import Stopped
@@ -23,7 +24,6 @@ from recollect.settings import Settings
 T = TypeVar("T")
 
 NOTHING = Recollection(query="")
-SPOKEN = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class Remembering:
         self.memory: Any = seen_from(memory, place_of(memory).agent, conversation)
         self._mind: Any = seen_from(memory, self._label, conversation)
         self._turn: str | None = None
+        self.shown: frozenset[str] = frozenset()
+        """The turns that are in the prompt, and notes of what was done between them."""
 
     def attempt(self, what: str, work: Callable[[], T]) -> T | None:
         """What memory answers; None, and the problem noted, when it fails."""
@@ -85,20 +87,23 @@ class Remembering:
         self._turn = turn.id if turn else None
 
     def begin(self, question: str, state: str, history: Sequence[Any]) -> Remembered:
-        """What was said last, by which the question is understood; then facts, episodes, procedures,
-        summaries and goals, all at once."""
+        """What was said last, by which the question is understood; then what is known or was said elsewhere,
+        episodes, procedures, summaries and goals, all at once."""
         settings, memory = self._settings, self.memory
         until = monotonic() + settings.agent_memory_seconds
         said = {"turns": ("The conversation was not read", self._said)}
-        turns = () if history else self._read(said, until)["turns"] or ()
+        latest = self._read(said, until)["turns"] or ()
+        self.shown = frozenset((self._turn or "", *(turn.id for turn in latest)))
+        spoken = [turn for turn in latest if turn.id != self._turn and turn.role.value in SPOKEN]
+        turns = () if history else spoken[: settings.agent_turns][::-1]
         before = history or [{"role": turn.role.value, "content": turn.content} for turn in turns]
         task = f"{question}\n{state}" if state else question
-        facts, told = ("fact", "reflection"), "were not recalled"
+        told = "were not recalled"
         found = self._read(
             {
                 "facts": (
                     f"Facts {told}",
-                    self._recalling(question, facts, settings.agent_fact_top_k, before),
+                    self._recalling(question, KNOWN, settings.agent_fact_top_k, before),
                 ),
                 "procedures": (
                     f"Procedures {told}",
@@ -122,22 +127,23 @@ class Remembering:
         return Remembered(**recalled, turns=turns, summaries=summaries, goals=found["goals"] or ())
 
     def _said(self) -> Sequence[Turn]:
-        """The latest turns of the conversation before the question, in order."""
-        most = self._settings.agent_turns
-        if not most:
-            return ()
+        """The latest turns of the conversation, the newest first."""
         # Twice as many: notes, and questions that others ask meanwhile, are among them.
-        latest = self.memory.list("turn", conversation=self.conversation, limit=2 * most)
-        spoken = [turn for turn in latest if turn.id != self._turn and turn.role.value in SPOKEN]
-        return spoken[:most][::-1]
+        most = 2 * self._settings.agent_turns
+        return self.memory.list("turn", conversation=self.conversation, limit=most) if most else ()
 
     def _recalling(
         self, query: str, kinds: Sequence[str], top_k: int, history: Sequence[Any]
     ) -> Callable[[], Recollection]:
         """Recalls without the gate: what asks for a tool may need a fact to call it with."""
-        asked: Any = {"kinds": kinds, "top_k": top_k, "history": history, "techniques": {"gate": False}}
-        cut = query[: self._settings.query_limit]
-        return lambda: self.memory.recall(cut, **asked) if top_k else NOTHING
+        asked: Any = {"kinds": kinds, "history": history, "techniques": {"gate": False}}
+        cut, least = query[: self._settings.query_limit], self._settings.agent_least_score
+
+        def recall() -> Recollection:
+            found = self.memory.recall(cut, top_k=SPARE * top_k, **asked)
+            return bearing(found, top_k, lambda hit: is_near(hit, least) and is_news(hit, query, self.shown))
+
+        return recall if top_k else lambda: NOTHING
 
     def _read(self, reads: Mapping[str, tuple[str, Callable[[], Any]]], until: float) -> dict[str, Any]:
         """What several reads give, each in a thread of its own; None of one that fails or takes too long."""
