@@ -289,6 +289,52 @@ def test_other_names_for_the_memory(server: OpenAIServer, model: ChatModel, ann:
         Agent(ann, model, memory_tools=("Remember",))
 
 
+@pytest.mark.parametrize("name", ["save_memory", "save_note"])
+def test_what_the_model_saves_follows_the_policy_about_sensitive_data(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory, name: str
+) -> None:
+    agent, argument = Agent(ann, model, memory_tools=(name,)), {"save_memory": "fact"}.get(name, "text")
+    saying = calls((name, {argument: "Ann's address is ann@example.org."}))
+    for policy, kept in (("drop", []), ("redact", ["Ann's address is [e-mail]."])):
+        ann.update_settings(pii=policy)
+        server.say(saying, "Well.")
+        answer = agent.ask("Well?")
+        assert [f.content for f in ann.list("fact")] == kept  # type: ignore[attr-defined]
+        assert ("Not remembered" in observed(answer)[0]) == (policy == "drop")
+
+
+def test_no_tool_takes_the_place_of_a_memory_tool(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    with pytest.raises(Invalid, match="memory tool"):
+        Agent(ann, model, [tool(name="StoreFact")(lambda: "mine")])
+    theirs = tool(name="StoreFact", groups=["the server"])(lambda: "theirs")
+    server.say(calls(("the_server_StoreFact", {})), "Well.")
+    assert observed(Agent(ann, model, [theirs]).ask("Well?")) == ["theirs"]
+    assert [t["function"]["name"] for t in server.requests[0].body["tools"]].count("StoreFact") == 1
+    server.say(calls(("StoreFact", {})), "Well.")
+    assert observed(Agent(None, model, [theirs]).ask("Well?")) == ["theirs"]
+
+
+def test_an_episode_tells_what_was_done_in_plain_words(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    def bad() -> str:
+        """Break."""
+        raise RuntimeError
+
+    def clock() -> str:
+        """Tell the time."""
+        return "It is noon in Oslo."
+
+    failed = "The user asked: the time. Steps: bad {} failed: RuntimeError. Outcome: So."
+    worked = "Done with clock. It worked. What worked: clock {}: It is noon in Oslo. Outcome: So."
+    for called, content in ((bad, failed), (clock, f"The user asked: the time. {worked}")):
+        server.say(calls((called.__name__, {})), "So.")
+        Agent(ann, model, [called]).ask("the time?")
+        assert ann.list("episode", limit=1)[0].content == content  # type: ignore[attr-defined]
+
+
 def test_goals_are_closed_by_the_model(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
     goal = ann.add_goal("Book the hotel")
     server.say(calls(("UpdateGoal", {"goal": goal.id, "result": "Booked."})), "Done.")
@@ -308,7 +354,7 @@ def test_history_state_and_group_of_a_request(server: OpenAIServer, model: ChatM
     assert [t["function"]["name"] for t in server.requests[0].body["tools"]] == ["add"]
     agent.ask("And?", group="night", state={"hour": "<b>3</b>"})
     assert [t["function"]["name"] for t in server.requests[1].body["tools"]] == ["add", "special"]
-    assert "\\u003cb" in system(server, 1)
+    assert '{"hour": "\\u003cb\\u003e3\\u003c/b\\u003e"}' in system(server, 1)
 
 
 def test_what_cannot_be_asked_is_told_at_once(model: ChatModel, ann: ScopedMemory) -> None:

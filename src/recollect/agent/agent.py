@@ -18,7 +18,7 @@ from recollect.agent.loop import Run
 from recollect.agent.memory_tools import DEFAULT, GOALS, checked, memory_tools
 from recollect.agent.prompts import REASONS, Prompts
 from recollect.agent.remembering import Remembered, Remembering
-from recollect.agent.tools import Tool, in_groups, offered
+from recollect.agent.tools import Tool, beside, in_groups, offered
 from recollect.agent.trace import Trace
 from recollect.agent.turning import Speaking
 from recollect.agent.waiting import Cancelled, Workers
@@ -83,8 +83,9 @@ class Agent:
         }
         self._settings = replace(base, **{name: one for name, one in limits.items() if one is not None})
         self._later = Later()
-        self._tools = offered(tools)
         self._memory_tools = checked(memory_tools)
+        taken = {*self._memory_tools, GOALS} if memory is not None and self._memory_tools else set[str]()
+        self._tools = offered(beside(taken, tools))
         self._instructions = check_text("instructions", instructions, base.content_limit) or ""
         self._prompts = prompts or Prompts()
         self._clock = clock or (work.clock if work else SystemClock())
@@ -200,8 +201,8 @@ class Agent:
         if enable_memory and self._memory is None:
             raise Invalid("There is no memory to enable: give the agent one, Agent(memory, …).")
         said = read_history(history)
-        where = "" if state is None else state if isinstance(state, str) else as_data(state)
-        check_given("state", where, self._settings.content_limit)
+        where = state or ""
+        check_given("state", _text(where), self._settings.content_limit)
         groups = None if group is None else check_texts("group", group)
         tools = offered(in_groups(self._tools.values(), groups))
         remembers = self._memory is not None and enable_memory is not False
@@ -214,7 +215,7 @@ class Agent:
         question: str,
         conversation: str,
         history: Sequence[ChatMessage],
-        state: str,
+        state: str | Mapping[str, Any],
         tools: dict[str, Tool],
         remembers: bool,
         workers: Workers,
@@ -227,7 +228,8 @@ class Agent:
             memory, skipped, problems = self._remembering(conversation, remembers, workers, began)
             if memory:
                 memory.asked(question)
-            known = memory.begin(question, state, [m._asdict() for m in history]) if memory else Remembered()
+            said = [message._asdict() for message in history]
+            known = memory.begin(question, _text(state), said) if memory else Remembered()
             yield Recalled(known.hits, known.context, tuple(problems), skipped)
             run = self._run(question, history, state, tools, known, memory, workers, began)
             yield from run.steps()
@@ -277,7 +279,7 @@ class Agent:
         self,
         question: str,
         history: Sequence[ChatMessage],
-        state: str,
+        state: str | Mapping[str, Any],
         tools: dict[str, Tool],
         known: Remembered,
         memory: Remembering | None,
@@ -291,7 +293,7 @@ class Agent:
             question=question,
             instructions=self._instructions,
             additional=settings.agent_additional_context,
-            state=state,
+            state=as_data(state) if state else "",
             history=history,
             remembered=known,
             remembers=bool(own),
@@ -328,6 +330,10 @@ def _collected(events: Iterator[Event] | Sequence[Event]) -> Answer:
     final = told[-1]
     assert isinstance(final, Final)
     return answered(final, tuple(told))
+
+
+def _text(state: str | Mapping[str, Any]) -> str:
+    return state if isinstance(state, str) else as_data(state)
 
 
 def _whole(name: str, value: int | None) -> int | None:

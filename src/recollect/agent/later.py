@@ -17,10 +17,11 @@ def mine_due(work: Workspace, id: str) -> None:
     what is not mined now is past its watermark, and mined by the background or the next time."""
     from recollect.mine.pipeline import mine_conversation  # not needed to ask and answer
 
-    for found in work.store.get(Conversation, [id]):
-        if found.mining_after is None or found.mining_after <= work.clock.now():
-            if problem := mine_conversation(work, id).problem:
-                raise ModelError(problem)
+    now = work.clock.now()
+    if any(found.mining_after and now < found.mining_after for found in work.store.get(Conversation, [id])):
+        return
+    if problem := mine_conversation(work, id).problem:
+        raise ModelError(problem)
 
 
 class Later:

@@ -1,12 +1,13 @@
 """Tools by which a model uses the memory itself, under the names that it may know them by."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from recollect.agent.bearing import KNOWN, bearing, is_news
 from recollect.agent.tools import Tool, tool
 from recollect.errors import Invalid
-from recollect.limits import shown
+from recollect.limits import shown as quoted
+from recollect.mine.pii import redacted, sensitive
 from recollect.model.recollection import Recollection
 from recollect.settings import Settings
 
@@ -54,9 +55,6 @@ def _recall_episodes(memory: Any, name: str, settings: Settings, shown: Shown) -
 
 
 def _store_fact(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool:
-    # What a model wants remembered may be what a tool told it: it is no word of the user's.
-    confidence = settings.inferred_confidence
-
     def store(fact: str, about: list[str] | None = None) -> str:
         """Remember a fact for later conversations: a preference, a decision, something that holds. Not what
         everybody knows, and no secrets.
@@ -65,8 +63,7 @@ def _store_fact(memory: Any, name: str, settings: Settings, shown: Shown) -> Too
             fact: one sentence that can be understood by itself
             about: names of the people, places or things it is about
         """
-        saved = memory.remember(fact, about=about or (), confidence=confidence)
-        return f"Remembered ({saved.id})."
+        return _saved(memory, settings, fact, about or (), "Remembered")
 
     return tool(name=name)(store)
 
@@ -78,8 +75,7 @@ def _save_note(memory: Any, name: str, settings: Settings, shown: Shown) -> Tool
         Args:
             text: the note
         """
-        saved = memory.remember(text, confidence=settings.inferred_confidence)
-        return f"Noted ({saved.id})."
+        return _saved(memory, settings, text, (), "Noted")
 
     return tool(name=name)(note)
 
@@ -119,7 +115,7 @@ def checked(names: Iterable[str]) -> tuple[str, ...]:
     names = tuple(names)
     if unknown := [name for name in names if name not in MEMORY_TOOLS]:
         raise Invalid(
-            f"There is no memory tool {shown(unknown[0])}; the names are {', '.join(MEMORY_TOOLS)}."
+            f"There is no memory tool {quoted(unknown[0])}; the names are {', '.join(MEMORY_TOOLS)}."
         )
     return names
 
@@ -129,6 +125,22 @@ def memory_tools(
 ) -> list[Tool]:
     """The tools of these names for one memory."""
     return [MEMORY_TOOLS[name](memory, name, settings, shown) for name in checked(names)]
+
+
+def _saved(memory: Any, settings: Settings, text: str, about: Sequence[str], done: str) -> str:
+    """Remember what a model says, as the policy about sensitive data wants it."""
+    policy = memory.settings().values.get("pii") or settings.pii
+    kinds = sorted({kind for one in (text, *about) for _, _, kind in sensitive(one)})
+    more: dict[str, Any] = {}
+    if kinds and policy == "drop":
+        return f"Not remembered: it holds sensitive data ({', '.join(kinds)})."
+    if kinds and policy == "tag":
+        more["metadata"] = {"sensitive": kinds}
+    if kinds and policy == "redact":
+        text, about = redacted(text), [name for name in about if not sensitive(name)]
+    # What a model wants remembered may be what a tool told it: it is no word of the user's.
+    saved = memory.remember(text, about=about, confidence=settings.inferred_confidence, **more)
+    return f"{done} ({saved.id})."
 
 
 def _told(found: Recollection) -> str:

@@ -44,7 +44,7 @@ class Prompts:
     broken_input: str = "The input of {tool} cannot be used: {problem} It must fit this JSON Schema: {schema}"
     too_many: str = "This call was not made: at most {most} are made at once. Ask for it again."
     failed_tool: str = "{tool} failed: {problem}"
-    late_tool: str = "{tool} did not answer within {seconds:g} seconds and is not waited for any longer."
+    late_tool: str = "{tool} did not answer within {seconds:g} s and is not waited for any longer."
     no_output: str = "{tool} answered with nothing."
 
     react: str = (
