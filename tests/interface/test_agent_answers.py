@@ -327,7 +327,7 @@ def test_an_episode_tells_what_was_done_in_plain_words(
         """Tell the time."""
         return "It is noon in Oslo."
 
-    failed = "The user asked: the time. Steps: bad {} failed: RuntimeError. Outcome: So."
+    failed = "The user asked: the time. Steps: bad {} failed: RuntimeError. In vain: bad. Outcome: So."
     worked = "Done with clock. It worked. What worked: clock {}: It is noon in Oslo. Outcome: So."
     for called, content in ((bad, failed), (clock, f"The user asked: the time. {worked}")):
         server.say(calls((called.__name__, {})), "So.")

@@ -60,7 +60,7 @@ def episode_of(
     kept = safe(replace(did, tools=made.tools), pii)
     if not kept.content or not kept.goal:
         return None
-    useful = {one.asked.call.tool for one in worked or done}
+    useful = {one.asked.call.tool for one in worked}
     vain = dict.fromkeys(one.asked.call.tool for one in done if one.asked.call.tool not in useful)
     parts = (
         kept.content,

@@ -210,9 +210,9 @@ class Settings:
     agent_summaries: int = 5
     """How many summaries of what was done in the conversation it is shown."""
     agent_memory_seconds: float = 10.0
-    """How long it waits for memory before it begins without."""
+    """How long it waits for memory before it goes on without."""
     agent_auto_fact_extraction: bool = True
-    """Mine the conversation when the answer is there."""
+    """Mine the conversation when the answer is there; by a model, after it."""
     agent_episode_recording: bool = True
     """Remember an episode of what it did with tools."""
     agent_additional_context: str = ""
