@@ -13,6 +13,9 @@ SPOKEN = ("user", "assistant")
 SPARE = 2
 """So many times as many as are wanted are recalled, as some are in the prompt already."""
 
+SHARING = 0.25
+"""The part of the least score that is enough for a task which shares words with the question."""
+
 
 def bearing(found: Recollection, most: int, wanted: Callable[[Hit], bool]) -> Recollection:
     """The best of what is wanted, in no more room than the whole took."""
@@ -24,9 +27,11 @@ def bearing(found: Recollection, most: int, wanted: Callable[[Hit], bool]) -> Re
 
 
 def is_near(hit: Hit, least: float) -> bool:
-    """Whether it is about the question at all. A fact that shares its words may be all there is to know,
-    however low its score; a task that is a little like this one only leads astray."""
-    return hit.score >= least or (hit.kind in KNOWN and "words" in hit.paths)
+    """Whether it is about the question at all, and not only of the same day, say. Where it shares words, a
+    task needs a part of that score; a fact needs none: it may be all there is to know."""
+    if "words" not in hit.paths:
+        return hit.score >= least
+    return hit.kind in KNOWN or hit.score >= SHARING * least
 
 
 def is_news(hit: Hit, question: str, shown: frozenset[str]) -> bool:
