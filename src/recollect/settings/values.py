@@ -204,8 +204,8 @@ class Settings:
     agent_procedure_top_k: int = 3
     """How many facts, episodes and procedures an agent recalls before it begins."""
     agent_least_score: float = 0.2
-    """The least score of what it recalls. What shares words with the question needs a quarter of it; facts and
-    turns that do, none."""
+    """The least score of what it recalls. What shares words with the question needs a quarter of it; facts
+    and turns that do, none."""
     agent_turns: int = 20
     """How many of the conversation's latest turns it is shown."""
     agent_summaries: int = 5
