@@ -120,6 +120,42 @@ def test_what_is_remembered_comes_in_order_and_as_data(
     assert "Answered without tools." in system(server, 1)  # the summary of the first
 
 
+def test_what_was_only_said_is_remembered_too(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    ann.record("user", "My budget for the Hawaii trip is $10,000", conversation="old")
+    server.say(calls(("RetrieveFacts", {"query": "budget trip"})), "$10,000.")
+    answer = Agent(ann, model).ask("What is my budget for the trip?", conversation="new")
+    assert [(hit.kind, hit.conversation) for hit in answer.recalled.hits] == [("turn", "old")]
+    assert "$10,000" in system(server)
+    assert "$10,000" in observed(answer)[0]
+    assert "What is my budget" not in observed(answer)[0]
+    again = Agent(ann, model).ask("What is my budget for the trip?", conversation="third")
+    assert not any(hit.content == "What is my budget for the trip?" for hit in again.recalled.hits)
+
+
+def test_what_stands_in_the_conversation_is_not_recalled_beside_it(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    agent = Agent(ann, model, [add])
+    server.say(calls(("add", {"a": 1})), "The sum of the kitchen budget is 2.")
+    agent.ask("What is the sum of the kitchen budget?", conversation="c")
+    answer = agent.ask("And the sum of the kitchen budget tomorrow?", conversation="c")
+    assert {hit.kind for hit in answer.recalled.hits} <= {"fact"}
+    elsewhere = agent.ask("What was the sum of the kitchen budget?", conversation="d")
+    assert {hit.kind for hit in elsewhere.recalled.hits} >= {"turn", "episode"}
+
+
+def test_what_is_hardly_alike_is_left_out(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    ann.remember("The user asked: what time is it in Oslo. It worked.", kind="episode", goal="time in Oslo")
+    ann.remember("Ann lives in Porto.")
+    question = "Where do I live, and what is my budget for it?"
+    weak = {hit.kind: hit.score for hit in ann.recall(question).hits}
+    assert 0 < weak["episode"] < 0.2
+    assert 0 < weak["fact"] < 0.2
+    assert [hit.kind for hit in Agent(ann, model).ask(question).recalled.hits] == ["fact"]
+
+
 def test_what_was_done_is_kept(
     server: OpenAIServer, model: ChatModel, memory: Memory, ann: ScopedMemory
 ) -> None:
@@ -253,6 +289,52 @@ def test_other_names_for_the_memory(server: OpenAIServer, model: ChatModel, ann:
         Agent(ann, model, memory_tools=("Remember",))
 
 
+@pytest.mark.parametrize("name", ["save_memory", "save_note"])
+def test_what_the_model_saves_follows_the_policy_about_sensitive_data(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory, name: str
+) -> None:
+    agent, argument = Agent(ann, model, memory_tools=(name,)), {"save_memory": "fact"}.get(name, "text")
+    saying = calls((name, {argument: "Ann's address is ann@example.org."}))
+    for policy, kept in (("drop", []), ("redact", ["Ann's address is [e-mail]."])):
+        ann.update_settings(pii=policy)
+        server.say(saying, "Well.")
+        answer = agent.ask("Well?")
+        assert [f.content for f in ann.list("fact")] == kept  # type: ignore[attr-defined]
+        assert ("Not remembered" in observed(answer)[0]) == (policy == "drop")
+
+
+def test_no_tool_takes_the_place_of_a_memory_tool(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    with pytest.raises(Invalid, match="memory tool"):
+        Agent(ann, model, [tool(name="StoreFact")(lambda: "mine")])
+    theirs = tool(name="StoreFact", groups=["the server"])(lambda: "theirs")
+    server.say(calls(("the_server_StoreFact", {})), "Well.")
+    assert observed(Agent(ann, model, [theirs]).ask("Well?")) == ["theirs"]
+    assert [t["function"]["name"] for t in server.requests[0].body["tools"]].count("StoreFact") == 1
+    server.say(calls(("StoreFact", {})), "Well.")
+    assert observed(Agent(None, model, [theirs]).ask("Well?")) == ["theirs"]
+
+
+def test_an_episode_tells_what_was_done_in_plain_words(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    def bad() -> str:
+        """Break."""
+        raise RuntimeError
+
+    def clock() -> str:
+        """Tell the time."""
+        return "It is noon in Oslo."
+
+    failed = "The user asked: the time. Steps: bad {} failed: RuntimeError. In vain: bad. Outcome: So."
+    worked = "Done with clock. It worked. What worked: clock {}: It is noon in Oslo. Outcome: So."
+    for called, content in ((bad, failed), (clock, f"The user asked: the time. {worked}")):
+        server.say(calls((called.__name__, {})), "So.")
+        Agent(ann, model, [called]).ask("the time?")
+        assert ann.list("episode", limit=1)[0].content == content  # type: ignore[attr-defined]
+
+
 def test_goals_are_closed_by_the_model(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
     goal = ann.add_goal("Book the hotel")
     server.say(calls(("UpdateGoal", {"goal": goal.id, "result": "Booked."})), "Done.")
@@ -272,7 +354,7 @@ def test_history_state_and_group_of_a_request(server: OpenAIServer, model: ChatM
     assert [t["function"]["name"] for t in server.requests[0].body["tools"]] == ["add"]
     agent.ask("And?", group="night", state={"hour": "<b>3</b>"})
     assert [t["function"]["name"] for t in server.requests[1].body["tools"]] == ["add", "special"]
-    assert "\\u003cb" in system(server, 1)
+    assert '{"hour": "\\u003cb\\u003e3\\u003c/b\\u003e"}' in system(server, 1)
 
 
 def test_what_cannot_be_asked_is_told_at_once(model: ChatModel, ann: ScopedMemory) -> None:

@@ -90,7 +90,7 @@ def test_a_tool_that_hangs_is_left_behind(server: OpenAIServer, model: ChatModel
     server.say(calls(("hang", {}), ("add", {"a": 1})), "It hangs.")
     answer = Agent(None, model, [hang, add]).ask("Try it")
     assert observed(answer) == [
-        "hang did not answer within 0.05 seconds and is not waited for any longer.",
+        "hang did not answer within 0.05 s and is not waited for any longer.",
         "2",
     ]
     assert answer.text == "It hangs."

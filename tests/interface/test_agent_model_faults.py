@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Agent, Memory, ScopedMemory, StoreUnavailable
+from recollect import Agent, Memory, ModelError, ScopedMemory, StoreUnavailable
 from recollect.models.chat import ChatModel
 from recollect.settings import Settings
 from recollect.testing.openai_answers import calls
@@ -162,11 +162,12 @@ def test_a_refusal_that_is_not_about_tools_is_told(server: OpenAIServer, model: 
 
 
 class Failing:
-    """A memory of which every verb fails, or never comes back."""
+    """A memory of which every verb but `works` fails; or never comes back."""
 
-    def __init__(self, inner: ScopedMemory, wait: threading.Event | None = None) -> None:
-        self._inner = inner
-        self._wait = wait
+    def __init__(
+        self, inner: ScopedMemory, wait: threading.Event | None = None, works: tuple[str, ...] = ("is_on",)
+    ) -> None:
+        self._inner, self._wait, self._works = inner, wait, works
         self._scope = inner.scope
 
     def _at(self, agent: str | None, conversation: str | None) -> "Failing":
@@ -174,11 +175,11 @@ class Failing:
 
     def __getattr__(self, name: str) -> Any:
         def verb(*_: Any, **__: Any) -> Any:
-            if self._wait is not None and name in ("recall", "list", "summaries", "goals"):
+            if self._wait is not None:
                 self._wait.wait(60)
             raise StoreUnavailable("The database does not answer.")
 
-        return verb
+        return getattr(self._inner, name) if name in self._works else verb
 
 
 def test_memory_that_fails_never_fails_the_answer(
@@ -192,16 +193,71 @@ def test_memory_that_fails_never_fails_the_answer(
     assert any(problem.startswith("The answer was not recorded") for problem in answer.problems)
 
 
-def test_memory_that_hangs_is_not_waited_for(
-    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+@pytest.mark.parametrize("works", [(), ("is_on",), ("is_on", "record", "list", "summaries", "goals")])
+def test_memory_that_hangs_is_waited_for_once(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory, works: tuple[str, ...]
 ) -> None:
     for_ever = threading.Event()
-    settings = replace(SETTINGS, agent_memory_seconds=0.1)
-    server.say("Two.")
-    answer = Agent(Failing(ann, for_ever), model, settings=settings).ask("1 + 1?")  # type: ignore[arg-type]
+    settings = replace(SETTINGS, agent_memory_seconds=0.3)
+    server.say(calls(("add", {"a": 1})), "Two.")
+    silent: Any = Failing(ann, for_ever, works)
+    began = time.monotonic()
+    answer = Agent(silent, model, [add], settings=settings).ask("1 + 1?", conversation="c")
+    took = time.monotonic() - began
     for_ever.set()
-    assert answer.text == "Two."
-    assert "Facts were not recalled: it took longer than 0.1 seconds." in answer.problems
+    assert (answer.text, answer.stopped, took < 10) == ("Two.", "answered", True)
+    assert any("it took too long" in problem for problem in answer.problems)
+
+
+def test_time_that_is_up_leaves_a_moment_to_put_it_down(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    server.script(Hang())
+    answer = Agent(ann, model, max_seconds=0.3).ask("There?", conversation="c")
+    assert answer.stopped == "time"
+    assert [summary.query for summary in ann.summaries("c")] == ["There?"]
+
+
+def test_where_it_is_not_known_whether_memory_is_on_nothing_is_kept(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory
+) -> None:
+    ann.update_settings(enabled=False)
+    works = ("record", "list", "recall", "summaries", "goals", "settings", "record_summary", "remember")
+    unsure: Any = Failing(ann, works=works)
+    server.say("Two.")
+    answer = Agent(unsure, model).ask("1 + 1?", conversation="c")
+    assert (answer.text, ann.list("turn"), ann.summaries("c")) == ("Two.", [], [])
+    assert answer.problems[0].startswith("Whether memory is on is not known")
+    assert answer.recalled.skipped is not None
+
+
+def test_mining_by_a_model_comes_after_the_answer(
+    server: OpenAIServer, model: ChatModel, tmp_path: Path
+) -> None:
+    asked, go_on = threading.Semaphore(0), threading.Event()
+
+    class Miner:
+        name = "miner"
+
+        def ask(self, *_: Any, **__: Any) -> Any:
+            asked.release()
+            go_on.wait(60)
+            raise ModelError("It cannot extract.")
+
+    with Memory.open(tmp_path / "mined.db", embedder="hashing", model=Miner()) as memory:  # type: ignore[arg-type]
+        ann = memory.scope("ann")
+        with Agent(ann, model) as agent:
+            server.say("Nice.", "Still nice.")
+            assert agent.ask("My cat is called Tom.", conversation="c").text == "Nice."
+            assert asked.acquire(timeout=60)  # it is being mined, and the answer is there
+            go_on.set()
+        (talk,) = ann.list("conversation")
+        assert (talk.mining_failures, talk.mining_problem) == (1, "It cannot extract.")  # type: ignore[attr-defined]
+        while asked.acquire(blocking=False):
+            pass
+        with Agent(ann, model) as agent:
+            agent.ask("My cat is grey.", conversation="c")
+        assert not asked.acquire(blocking=False)  # what failed is not tried again before its time
 
 
 def test_a_question_that_memory_refuses_is_answered(
@@ -221,3 +277,5 @@ def test_memory_that_is_switched_off_stays_off(
     server.say("Two.")
     answer = Agent(ann, model).ask("1 + 1?", conversation="c")
     assert (answer.text, ann.conversation("c"), ann.summaries("c")) == ("Two.", [], [])
+    assert answer.recalled.skipped == "The user has switched memory off."
+    assert Agent(None, model).ask("1 + 1?").recalled.skipped == "The agent has no memory."

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,11 +13,12 @@ from recollect import wiring
 from recollect.agent.asynchronous import threaded
 from recollect.agent.context import Scene, read_history
 from recollect.agent.events import Answer, Event, Final, Recalled, Text, answered
+from recollect.agent.later import Later, mine_due
 from recollect.agent.loop import Run
 from recollect.agent.memory_tools import DEFAULT, GOALS, checked, memory_tools
 from recollect.agent.prompts import REASONS, Prompts
 from recollect.agent.remembering import Remembered, Remembering
-from recollect.agent.tools import Tool, in_groups, offered
+from recollect.agent.tools import Tool, beside, in_groups, offered
 from recollect.agent.trace import Trace
 from recollect.agent.turning import Speaking
 from recollect.agent.waiting import Cancelled, Workers
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
 Given = Sequence[str | Mapping[str, Any] | ChatMessage]
 MOST = 1_000_000_000
+NO_MEMORY = "The agent has no memory."
+LEFT_OUT = "Memory is left out of this question."
+OFF = "The user has switched memory off."
+UNKNOWN = "Whether memory is on is not known, so it is left out"
 
 
 class Agent:
@@ -76,8 +82,10 @@ class Agent:
             "agent_tool_seconds": _seconds("tool_seconds", tool_seconds),
         }
         self._settings = replace(base, **{name: one for name, one in limits.items() if one is not None})
-        self._tools = offered(tools)
+        self._later = Later()
         self._memory_tools = checked(memory_tools)
+        taken = {*self._memory_tools, GOALS} if memory is not None and self._memory_tools else set[str]()
+        self._tools = offered(beside(taken, tools))
         self._instructions = check_text("instructions", instructions, base.content_limit) or ""
         self._prompts = prompts or Prompts()
         self._clock = clock or (work.clock if work else SystemClock())
@@ -162,7 +170,9 @@ class Agent:
         return threaded(start, self._settings.agent_memory_seconds)
 
     def close(self) -> None:
-        """Let go of a model that was opened from the settings; one that was given is its giver's."""
+        """Wait for conversations that are being mined, no longer than for an answer, and let go of a model
+        that was opened from the settings; one that was given is its giver's."""
+        self._later.close(self._settings.agent_max_seconds)
         if self._opened is not None:
             self._opened.close()
 
@@ -191,8 +201,8 @@ class Agent:
         if enable_memory and self._memory is None:
             raise Invalid("There is no memory to enable: give the agent one, Agent(memory, …).")
         said = read_history(history)
-        where = "" if state is None else state if isinstance(state, str) else as_data(state)
-        check_given("state", where, self._settings.content_limit)
+        where = state or ""
+        check_given("state", _text(where), self._settings.content_limit)
         groups = None if group is None else check_texts("group", group)
         tools = offered(in_groups(self._tools.values(), groups))
         remembers = self._memory is not None and enable_memory is not False
@@ -205,29 +215,30 @@ class Agent:
         question: str,
         conversation: str,
         history: Sequence[ChatMessage],
-        state: str,
+        state: str | Mapping[str, Any],
         tools: dict[str, Tool],
         remembers: bool,
         workers: Workers,
     ) -> Iterator[Event]:
         began = monotonic()
-        memory = Remembering(self._memory, conversation, self._settings, workers) if remembers else None
-        if memory and memory.attempt("Whether memory is on is not known", memory.memory.is_on) is False:
-            memory = None
+        memory: Remembering | None = None
         run: Run | None = None
         finished = False
         try:
+            memory, skipped, problems = self._remembering(conversation, remembers, workers, began)
             if memory:
                 memory.asked(question)
-            known = memory.begin(question, state, [m._asdict() for m in history]) if memory else Remembered()
-            yield Recalled(known.hits, known.context, tuple(memory.problems) if memory else ())
+            said = [message._asdict() for message in history]
+            known = memory.begin(question, _text(state), said) if memory else Remembered()
+            yield Recalled(known.hits, known.context, tuple(problems), skipped)
             run = self._run(question, history, state, tools, known, memory, workers, began)
             yield from run.steps()
             if memory:
                 stopped = run.stopped or "model"
-                memory.finish(question, run.said, run.done, stopped, self._model.name)
+                if memory.finish(question, run.said, run.done, stopped, self._model.name):
+                    self._mine(memory)
             finished = True
-            yield self._final(run, conversation, memory)
+            yield self._final(run, conversation, problems)
         except Cancelled:
             pass
         finally:
@@ -235,11 +246,40 @@ class Agent:
             if memory and not finished:
                 memory.give_up(question, run.done if run else ())
 
+    def _remembering(
+        self, conversation: str, remembers: bool, workers: Workers, began: float
+    ) -> tuple[Remembering | None, str | None, list[str]]:
+        """The memory to use; or why none is; and its problems. Where it is not known whether the user has
+        memory on, nothing of them is kept."""
+        if not remembers:
+            return None, NO_MEMORY if self._memory is None else LEFT_OUT, []
+        until = began + self._settings.agent_max_seconds
+        memory = Remembering(self._memory, conversation, self._settings, workers, until)
+        match memory.attempt(UNKNOWN, memory.memory.is_on):
+            case True:
+                return memory, None, memory.problems
+            case False:
+                return None, OFF, []
+            case _:
+                return None, UNKNOWN, memory.problems
+
+    def _mine(self, memory: Remembering) -> None:
+        """Mine the conversation. By rules it takes no time; a model mines when the answer is given. Behind a
+        server that is its background's work."""
+        work = workspace_of(self._memory) if isinstance(self._memory, ScopedMemory) else None
+        if work is None:
+            return
+        due = partial(mine_due, work, memory.conversation)
+        if work.model is None or work.settings.miner == "rules":
+            memory.attempt("The conversation was not mined", due)
+        else:
+            self._later.add(memory.conversation, due)
+
     def _run(
         self,
         question: str,
         history: Sequence[ChatMessage],
-        state: str,
+        state: str | Mapping[str, Any],
         tools: dict[str, Tool],
         known: Remembered,
         memory: Remembering | None,
@@ -248,12 +288,12 @@ class Agent:
     ) -> Run:
         settings, prompts = self._settings, self._prompts
         names = (*self._memory_tools, *((GOALS,) if known.goals and self._memory_tools else ()))
-        own = memory_tools(memory.memory, settings, dict.fromkeys(names)) if memory else []
+        own = memory_tools(memory.memory, settings, dict.fromkeys(names), memory.shown) if memory else []
         scene = Scene(
             question=question,
             instructions=self._instructions,
             additional=settings.agent_additional_context,
-            state=state,
+            state=as_data(state) if state else "",
             history=history,
             remembered=known,
             remembers=bool(own),
@@ -278,11 +318,11 @@ class Agent:
             own=frozenset(tool.name for tool in own) - tools.keys(),
         )
 
-    def _final(self, run: Run, conversation: str, memory: Remembering | None) -> Final:
+    def _final(self, run: Run, conversation: str, problems: Sequence[str]) -> Final:
         stopped = run.stopped or "model"
         text = run.said or self._prompts.no_answer.format(reason=REASONS.get(stopped, stopped))
-        problems = (*run.problems, *(memory.problems if memory else ()))
-        return Final(text, stopped, conversation, run.iterations, run.tokens, problems)
+        told = (*run.problems, *problems)
+        return Final(text, stopped, conversation, run.iterations, run.tokens, told)
 
 
 def _collected(events: Iterator[Event] | Sequence[Event]) -> Answer:
@@ -290,6 +330,10 @@ def _collected(events: Iterator[Event] | Sequence[Event]) -> Answer:
     final = told[-1]
     assert isinstance(final, Final)
     return answered(final, tuple(told))
+
+
+def _text(state: str | Mapping[str, Any]) -> str:
+    return state if isinstance(state, str) else as_data(state)
 
 
 def _whole(name: str, value: int | None) -> int | None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.agent.bearing import SPOKEN
 from recollect.agent.prompts import Prompts
-from recollect.agent.remembering import SPOKEN, Remembered
+from recollect.agent.remembering import Remembered
 from recollect.errors import Invalid
 from recollect.limits import check_many, shown
 from recollect.model.records import Goal, Summary
 from recollect.ports.acting import Message
-from recollect.ports.language_model import ChatMessage, as_data
+from recollect.ports.language_model import ChatMessage
 from recollect.text.quoting import fitting, plain
 
 LINE_TOKENS = 200
@@ -27,6 +28,7 @@ class Scene:
     instructions: str
     additional: str
     state: str
+    """As data."""
     history: Sequence[ChatMessage]
     remembered: Remembered
     remembers: bool
@@ -53,7 +55,7 @@ def system(scene: Scene, prompts: Prompts) -> str:
         _told(prompts.episodes, known.episodes.context),
         _told(prompts.goals, _block("goals", "\n".join(map(_goal, known.goals)))),
         _told(prompts.summaries, _block("earlier", "\n".join(map(_summary, known.summaries)))),
-        prompts.state.format(state=as_data(scene.state)) if scene.state else "",
+        prompts.state.format(state=scene.state) if scene.state else "",
     )
     return "\n\n".join(filter(None, parts))
 

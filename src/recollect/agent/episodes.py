@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from recollect.agent.calling import Outcome
@@ -54,14 +55,16 @@ def episode_of(
         success=went,
         tools=sequence(one.asked.call.tool for one in known),
     )
-    kept = safe(worded(made), pii)
+    # What was done is what worked; what only failed is told among the steps.
+    did = worded(replace(made, tools=sequence(one.asked.call.tool for one in worked)))
+    kept = safe(replace(did, tools=made.tools), pii)
     if not kept.content or not kept.goal:
         return None
     useful = {one.asked.call.tool for one in worked}
     vain = dict.fromkeys(one.asked.call.tool for one in done if one.asked.call.tool not in useful)
     parts = (
         kept.content,
-        f"{'What worked' if worked else 'Steps'}: {'; '.join(kept.steps)}." if kept.steps else "",
+        f"{'What worked' if worked else 'Steps'}: {'; '.join(kept.steps).rstrip('.')}." if kept.steps else "",
         f"In vain: {', '.join(vain)}." if vain else "",
         f"Outcome: {kept.outcome}" if kept.outcome else "",
     )
@@ -79,5 +82,5 @@ def episode_of(
 def _step(outcome: Outcome) -> str:
     call = outcome.asked.call
     given = " ".join(call.arguments.split())[:STEP_TEXT]
-    came = " ".join(outcome.output.split())[:STEP_TEXT]
+    came = " ".join((outcome.error or outcome.output).split())[:STEP_TEXT]
     return f"{call.tool} {given}: {came}" if outcome.success else f"{call.tool} {given} failed: {came}"

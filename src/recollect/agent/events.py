@@ -14,12 +14,14 @@ same: the model's last word, without tools."""
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was remembered before the first step; nothing where memory is off."""
+    """What was remembered before the first step."""
 
     type: ClassVar[str] = "recalled"
     hits: Sequence[Hit] = ()
     context: str = ""
     problems: Sequence[str] = ()
+    skipped: str | None = None
+    """Why memory was left out, if it was: with nothing here, nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ class Prompts:
     now: str = "It is {now}."
     context: str = "What you should know:\n{context}"
     state: str = "The current state of the task, as data:\n{state}"
-    facts: str = "Facts that are remembered and may bear on the question:\n{block}"
+    facts: str = "What is remembered, known or said earlier, and may bear on the question:\n{block}"
     procedures: str = "How tasks like this were done, and how that went:\n{block}"
     episodes: str = "Tasks like this that were worked on before:\n{block}"
     goals: str = "Goals that are open:\n{block}"
@@ -44,7 +44,7 @@ class Prompts:
     broken_input: str = "The input of {tool} cannot be used: {problem} It must fit this JSON Schema: {schema}"
     too_many: str = "This call was not made: at most {most} are made at once. Ask for it again."
     failed_tool: str = "{tool} failed: {problem}"
-    late_tool: str = "{tool} did not answer within {seconds:g} seconds and is not waited for any longer."
+    late_tool: str = "{tool} did not answer within {seconds:g} s and is not waited for any longer."
     no_output: str = "{tool} answered with nothing."
 
     react: str = (

@@ -2,8 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, get_type_hints, overload
 
 from recollect.agent.schema import converted, described, schema_of
@@ -12,7 +12,8 @@ from recollect.limits import shown
 from recollect.ports.acting import Offered
 from recollect.ports.language_model import Schema
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+LONGEST_NAME = 64
+_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
 """What servers take as the name of a tool."""
 
 
@@ -96,6 +97,22 @@ def offered(given: Iterable[Tool | Callable[..., Any]]) -> dict[str, Tool]:
             raise Invalid(f"There are two tools with the name {one.name!r}.")
         found[one.name] = one
     return found
+
+
+def beside(taken: Collection[str], given: Iterable[Tool | Callable[..., Any]]) -> list[Tool]:
+    """Tools that can be offered beside those whose names are taken. One of a group, as those of a server are,
+    gets the group's name before its own: who gave it did not choose that."""
+    return [_renamed(taken, one) if one.name in taken else one for one in map(as_tool, given)]
+
+
+def _renamed(taken: Collection[str], one: Tool) -> Tool:
+    if not one.groups:
+        raise Invalid(
+            f"{one.name!r} is the name of a memory tool: give yours another with tool(name=…), or leave the "
+            "memory's out with memory_tools=(…)."
+        )
+    group = re.sub(r"[^A-Za-z0-9_-]", "_", one.groups[0])[: LONGEST_NAME - len(one.name) - 1]
+    return replace(one, name=f"{group}_{one.name}")
 
 
 def in_groups(tools: Iterable[Tool], groups: Iterable[str] | None) -> list[Tool]:

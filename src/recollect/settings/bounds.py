@@ -51,6 +51,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "agent_fact_top_k": (0, 1000),
     "agent_episode_top_k": (0, 1000),
     "agent_procedure_top_k": (0, 1000),
+    "agent_least_score": (0, 1),
     "agent_turns": (0, 10_000),
     "agent_summaries": (0, 10_000),
     "agent_memory_seconds": (0.01, 3600),

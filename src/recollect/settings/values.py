@@ -203,14 +203,17 @@ class Settings:
     agent_episode_top_k: int = 3
     agent_procedure_top_k: int = 3
     """How many facts, episodes and procedures an agent recalls before it begins."""
+    agent_least_score: float = 0.2
+    """The least score of what it recalls. What shares words with the question needs a quarter of it; facts
+    and turns that do, none."""
     agent_turns: int = 20
     """How many of the conversation's latest turns it is shown."""
     agent_summaries: int = 5
     """How many summaries of what was done in the conversation it is shown."""
     agent_memory_seconds: float = 10.0
-    """How long it waits for memory before it begins without."""
+    """How long it waits for memory before it goes on without."""
     agent_auto_fact_extraction: bool = True
-    """Mine the conversation when the answer is there."""
+    """Mine the conversation when the answer is there; by a model, after it."""
     agent_episode_recording: bool = True
     """Remember an episode of what it did with tools."""
     agent_additional_context: str = ""
