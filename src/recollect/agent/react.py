@@ -6,9 +6,10 @@ that they invent. It is a pure function; whatever it is given, it finds an answe
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
+from recollect.agent.schema import properties_of, required_of
 from recollect.ports.acting import Call, Message, Offered, Result, Said
 from recollect.ports.language_model import ChatMessage, Schema
 
@@ -124,8 +125,7 @@ def _arguments(given: str, tool: Offered | None) -> str:
     if _object(given) is not None:
         return given
     schema: Schema = tool.parameters if tool else {}
-    properties: Mapping[str, Any] = schema.get("properties") or {}
-    required: Sequence[str] = schema.get("required") or ()
+    properties, required = properties_of(schema), required_of(schema)
     if not given.strip():
         return "{}"
     only = (
