@@ -56,7 +56,10 @@ def test_what_is_sent_and_heard(server: OpenAIServer, model: ChatModel) -> None:
         }
     ]
     sent = second.body["messages"][1:]
-    assert [json.loads(call["function"]["arguments"]) for call in sent[0]["tool_calls"]] == [{"at": "é"}, {}]
+    assert [json.loads(call["function"]["arguments"]) for call in sent[0]["tool_calls"]] == [
+        {"at": "é"},
+        {"unread": "{broken"},
+    ]
     assert [message["tool_call_id"] for message in sent[1:]] == [call["id"] for call in sent[0]["tool_calls"]]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect import Invalid, Tool, tool
 from recollect.agent.react import described, said_in_words
-from recollect.agent.schema import converted, misfit, schema_of
+from recollect.agent.schema import coerced, converted, misfit, schema_of
 from recollect.ports.acting import Offered, Said
 
 
@@ -180,3 +180,38 @@ def shown_in_words(schema: Any) -> str:
 
 def test_what_must_not_be_there() -> None:
     assert misfit({"a": 1}, {"properties": {"a": False}}) == "the input.a must not be there."
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "meant"),
+    [
+        (int, "2", 2),
+        (int, " -7 ", -7),
+        (float, "1.5", 1.5),
+        (bool, "true", True),
+        (bool, "False", False),
+        (list[int], ["1", 2], [1, 2]),
+        (list[int], "[1, 2]", [1, 2]),
+        (dict[str, float], {"a": "1"}, {"a": 1}),
+        (Point, {"x": "1"}, {"x": 1}),
+        (int | None, "3", 3),
+        (int | None, "null", None),
+        (int | str, "3", "3"),
+        (str, "3", "3"),
+        (int, "two", "two"),
+        (int, "1.5", "1.5"),
+        (float, "NaN", "NaN"),
+        (list[int], "[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_text_that_stands_for_something_else(hint: Any, given: Any, meant: Any) -> None:
+    made = coerced(given, schema_of(hint))
+    assert made == meant
+    assert type(made) is type(meant)
+
+
+@given(JSON, st.dictionaries(st.sampled_from(["type", "anyOf", "items", "properties"]), JSON))
+def test_what_fits_stays_as_it_is(value: Any, schema: Any) -> None:
+    made = coerced(value, schema)
+    if misfit(value, schema) is None:
+        assert made == value

@@ -1,6 +1,7 @@
 """From Python's types to JSON Schema and from JSON to Python's values; and what a docstring says."""
 
 import dataclasses
+import json
 import re
 import types
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,8 @@ from datetime import date, datetime, time
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from recollect.errors import Invalid
+from recollect.limits import check_json
 from recollect.ports.language_model import Schema
 
 _PLAIN: dict[Any, Schema] = {
@@ -140,6 +143,41 @@ def misfit(value: Any, schema: Any, path: str = "the input") -> str | None:
         found = (misfit(one, known.get("items"), f"{path}[{place}]") for place, one in each)
         return next((wrong for wrong in found if wrong), None)
     return None
+
+
+def coerced(value: Any, schema: Any) -> Any:
+    """The value, with what models write as text where something else is wanted ("2", "true", "[1]") as that.
+    What does not fit then is left as it is."""
+    if not isinstance(schema, Mapping):
+        return value
+    known = cast(Schema, schema)
+    if isinstance(choices := known.get("anyOf"), list):
+        if misfit(value, known) is None:
+            return value
+        tried = ((coerced(value, one), one) for one in cast("list[Any]", choices))
+        return next((made for made, one in tried if misfit(made, one) is None), value)
+    if isinstance(value, str):
+        value = _meant(value, _texts(known.get("type")))
+    if isinstance(value, dict):
+        parts, rest = properties_of(known), known.get("additionalProperties")
+        given = cast("dict[str, Any]", value)
+        return {name: coerced(one, parts.get(name, rest)) for name, one in given.items()}
+    if isinstance(value, list):
+        return [coerced(one, known.get("items")) for one in cast("list[Any]", value)]
+    return value
+
+
+def _meant(text: str, kinds: Sequence[str]) -> Any:
+    """What a text stands for, if it is JSON of one of these types; else the text."""
+    if not kinds or "string" in kinds:
+        return text
+    word = text.strip()
+    try:
+        made = json.loads(word.lower() if word in ("True", "False") else word)
+        check_json("text", made, len(text), "")
+    except (ValueError, RecursionError, Invalid):
+        return text
+    return made if any(kind in _TYPES and _is(made, kind) for kind in kinds) else text
 
 
 def _texts(given: Any) -> list[str]:
