@@ -17,6 +17,7 @@ from recollect.agent.servers import McpServer, servers_of
 from recollect.agent.tools import Tool
 from recollect.errors import Invalid, RecollectError, SettingsError
 from recollect.limits import check_json
+from recollect.ports.ending import ENDING
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
@@ -218,6 +219,8 @@ class _Remote:
     def _wait(self, work: Callable[[], Awaitable[T]]) -> T:
         limits = self._limits
         future = self._loop.start(self._in_time(work))
+        if ending := ENDING.get():  # a question that is cancelled does not leave its calls to the server
+            ending.then(future.cancel)
         try:  # the loop keeps the time; should it be held up itself, nobody waits for that either
             return future.result(limits.seconds + limits.closing_seconds)
         except TimeoutError:
