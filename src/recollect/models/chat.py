@@ -28,7 +28,7 @@ from recollect.errors import ModelError, SettingsError
 from recollect.models._acting import Hearing, body_of, chunks, is_about_tools, lines
 from recollect.models._vectors import well_formed
 from recollect.ports.acting import Message, Offered, Said, ToolsUnknown
-from recollect.ports.ending import ENDING
+from recollect.ports.ending import ENDING, Ending
 from recollect.ports.language_model import ChatMessage, Reply, Schema, Source, Tokens
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class ChatModel:
         return _again(first, told)
 
     def _parts(self, body: Body, deadline: Deadline) -> Generator[Body]:
-        with self._slot(deadline), self._translated():
+        with self._slot(deadline, ENDING.get()), self._translated():
             response = self._sent(body, deadline, self._acting())
             try:
                 yield from chunks(lines(_in_time(response.iter_bytes(), deadline)))
@@ -211,9 +211,9 @@ class ChatModel:
         return raw.http_response
 
     @contextmanager
-    def _slot(self, deadline: Deadline) -> Generator[None]:
+    def _slot(self, deadline: Deadline, ending: Ending | None = None) -> Generator[None]:
         """One of the requests that may be under way; one that nobody wants any more is none of them."""
-        left, ending = deadline.left(), ENDING.get()
+        left = deadline.left()
         if not self._slots.acquire(timeout=None if left == float("inf") else max(0.0, left)):
             raise ModelError(f"{self._where} is busy with other requests of this process.")
         taken = [self._slots.release]
