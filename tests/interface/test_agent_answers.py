@@ -233,7 +233,7 @@ def test_a_model_that_knows_no_tools_is_told_of_them_in_words(server: OpenAIServ
     assert "- add: Add two numbers." in system(server, 1)
     assert [m["content"] for m in prompts(server)[2][-2:]] == [
         'Thought: I add.\nAction: add\nAction Input: {"a": 2}',
-        "Observation: 3",
+        'Observation: "3"',
     ]
     server.say("Final Answer: yes")
     agent.ask("Again?")

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from recollect import Agent, Memory, ScopedMemory, tool
-from recollect.agent.events import Observation, Problem
+from recollect.agent.calling import MOST_LEFT
+from recollect.agent.events import Action, Observation, Problem
+from recollect.agent.loop import MOST_ASKED, MOST_CALLS
 from recollect.models.chat import ChatModel
 from recollect.settings import Settings
 from recollect.testing.openai_answers import Body, calls
-from recollect.testing.openai_server import OpenAIServer
+from recollect.testing.openai_server import Feed, OpenAIServer
 from tests.interface.agents import add, observed, prompts
 
 SETTINGS = Settings()
@@ -97,6 +99,23 @@ def test_a_tool_that_hangs_is_left_behind(server: OpenAIServer, model: ChatModel
     for_ever.set()
 
 
+def test_a_tool_that_hangs_again_and_again_is_not_called_any_more(
+    server: OpenAIServer, model: ChatModel
+) -> None:
+    for_ever = threading.Event()
+    hang = tool(name="hang", seconds=0.01)(lambda place: for_ever.wait(60))
+    asked = [calls(*[("hang", {"place": n}) for n in range(MOST_LEFT)]), calls(("hang", {"place": "x"}))]
+    agent = Agent(None, model, [hang])
+    server.say(*asked, "It hangs.")
+    *_, last = observed(agent.ask("Try it"))
+    assert last == f"hang is not called: {MOST_LEFT} earlier calls of it have not come to an end yet."
+    for_ever.set()
+    for thread in [one for one in threading.enumerate() if one.name == "recollect-tool-hang"]:
+        thread.join(30)
+    server.say(asked[1], "It is back.")
+    assert observed(agent.ask("Try it")) == ["true"]
+
+
 def test_an_asynchronous_tool_that_hangs_is_cancelled(server: OpenAIServer, model: ChatModel) -> None:
     ended = threading.Event()
 
@@ -166,6 +185,8 @@ def test_whatever_a_tool_returns(server: OpenAIServer, model: ChatModel, output:
         ("add", "[1]", "it must be an object"),
         ("add", "[" * 100_000, "it is not JSON"),
         ("add", {}, "the input must have a."),
+        ("add", '{"a": ' + "[" * 65 + "]" * 65 + "}", "nested deeper than the 64 levels"),
+        ("add", '{"a": NaN}', "cannot be written as JSON"),
         ("add", {"a": "one"}, "the input.a must be of type integer."),
         ("add", {"a": 1, "c": 2}, "the input must not have c; it has a, b."),
     ],
@@ -183,6 +204,57 @@ def test_a_call_that_cannot_be_made_is_put_right(
         for call in message.get("tool_calls", ()):
             json.loads(call["function"]["arguments"])
     assert {stats.tool for stats in ann.tools()} == {"add"}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "shown"),
+    [
+        ("nope", {"x": 1}, {"x": 1}),
+        ("add", "{broken", {"unread": "{broken"}),
+        ("add", {"a": "2"}, {"a": 2}),
+        ("nope", '{"x": "\\ud800"}', {"x": "\ufffd"}),
+    ],
+)
+def test_what_was_asked_for_is_shown(
+    server: OpenAIServer, model: ChatModel, ann: ScopedMemory, name: str, given: Any, shown: Any
+) -> None:
+    server.say(calls((name, given)), "Done.")
+    answer = Agent(ann, model, [add], memory_tools=()).ask("Go on")
+    assert [event.input for event in answer.events if isinstance(event, Action)] == [shown]
+    assert (answer.text, answer.problems) == ("Done.", ())
+    (call,) = prompts(server)[1][-2]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == (shown if "unread" in shown else _read(given))
+
+
+def _read(given: Any) -> Any:
+    return json.loads(given) if isinstance(given, str) else given
+
+
+def test_halves_of_characters_lose_nothing(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:
+    function = {"name": "add\ud800", "arguments": '{"a": "\ud83d"}'}
+    message = {"content": "I\udc00", "tool_calls": [{"id": "c\ud800", "function": function}]}
+    whole = json.dumps({"choices": [{"message": message}]}).encode()
+    server.script(Feed([whole], headers={"Content-Type": "application/json"}))
+    server.say("Done.")
+    answer = Agent(ann, model, [add]).ask("Go on")
+    assert (answer.text, answer.problems) == ("Done.", ())
+    assert "\\ud" not in json.dumps([event.input for event in answer.events if isinstance(event, Action)])
+
+
+def test_many_different_calls_are_no_loop(server: OpenAIServer, model: ChatModel) -> None:
+    server.say(calls(*[("add", {"a": number}) for number in range(20)]), "Added.")
+    answer = Agent(None, model, [add]).ask("Add them")
+    assert (answer.stopped, answer.problems) == ("answered", ())
+    assert [one.isdigit() for one in observed(answer)] == [True] * MOST_CALLS + [False] * (20 - MOST_CALLS)
+
+
+def test_a_thousand_calls_of_a_turn_are_not_heard(server: OpenAIServer, model: ChatModel) -> None:
+    server.say(calls(*[("add", {"a": number}) for number in range(1000)]), "Added.")
+    answer = Agent(None, model, [add]).ask("Add them")
+    assert (answer.text, len(observed(answer))) == ("Added.", MOST_ASKED)
+    assert answer.problems == ("The model asked for 1,000 calls at once; most were passed over.",)
+    results = [message["tool_call_id"] for message in prompts(server)[1] if message["role"] == "tool"]
+    assert len(results) == len(prompts(server)[1][-MOST_ASKED - 1]["tool_calls"])
 
 
 def test_a_model_that_repeats_itself_is_told_and_then_stopped(ann: ScopedMemory, waits: list[float]) -> None:

@@ -1,17 +1,19 @@
 """Turns of a model with tools, over real HTTP: what is sent, what is heard, what is learnt of the server."""
 
 import json
+import threading
 from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 
+from recollect.agent.waiting import Cancelled, Workers
 from recollect.errors import ModelError
 from recollect.models.chat import ChatModel
 from recollect.ports.acting import Call, Offered, Result, Said, ToolsUnknown
 from recollect.ports.language_model import ChatMessage, Tokens
 from recollect.testing.openai_answers import calls
-from recollect.testing.openai_server import Feed, OpenAIServer, Status
+from recollect.testing.openai_server import Feed, Hang, OpenAIServer, Status
 
 ASKED = [ChatMessage("user", "Where?")]
 LOOK = Offered("look", "Look.", {"type": "object", "properties": {}})
@@ -54,7 +56,10 @@ def test_what_is_sent_and_heard(server: OpenAIServer, model: ChatModel) -> None:
         }
     ]
     sent = second.body["messages"][1:]
-    assert [json.loads(call["function"]["arguments"]) for call in sent[0]["tool_calls"]] == [{"at": "é"}, {}]
+    assert [json.loads(call["function"]["arguments"]) for call in sent[0]["tool_calls"]] == [
+        {"at": "é"},
+        {"unread": "{broken"},
+    ]
     assert [message["tool_call_id"] for message in sent[1:]] == [call["id"] for call in sent[0]["tool_calls"]]
 
 
@@ -108,6 +113,26 @@ def test_closing_it_ends_the_request_and_lets_others_in(server: OpenAIServer, mo
     told.close()  # type: ignore[attr-defined]
     assert step.gone.wait(30)
     assert len(list(act(model, within=30))) > 1  # of one request at a time
+
+
+@pytest.mark.parametrize("step", [Hang(), Feed([b": wait\n\n"], end="open")])
+def test_giving_it_up_ends_a_request_that_says_nothing(
+    server: OpenAIServer, model: ChatModel, step: Hang | Feed
+) -> None:
+    server.script(step)
+    workers = Workers()
+    job = workers.begin(lambda: act(model), "given-up")
+    (thread,) = [one for one in threading.enumerate() if one.name == "recollect-given-up"]
+    pause = threading.Event()
+    while not server.requests:
+        pause.wait(0.01)
+    workers.cancel()
+    with pytest.raises(Cancelled):
+        workers.one(job, 0)
+    assert len(list(act(model, within=30))) > 1  # of one request at a time
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(server.requests) == 2
 
 
 def test_what_breaks_off_is_not_asked_for_again(server: OpenAIServer, model: ChatModel) -> None:

@@ -91,6 +91,31 @@ def test_cancelling_stops_the_agent(
     assert memory.scope("ann", conversation="c").working.items() == []
 
 
+def test_cancelling_cancels_asynchronous_tools(server: OpenAIServer, model: ChatModel) -> None:
+    async def run() -> None:
+        begun, ended = asyncio.Barrier(3), list[str]()
+
+        async def hang(name: str) -> None:
+            """Never ends."""
+            try:
+                await begun.wait()  # both are under way
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                ended.append(name)
+                raise
+
+        server.say(calls(("hang", {"name": "a"}), ("hang", {"name": "b"})), "Too late.")
+        task = asyncio.create_task(Agent(None, model, [hang]).aask("Wait"))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while sorted(ended) != ["a", "b"]:
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
 def test_closing_the_stream_stops_the_agent(
     server: OpenAIServer, model: ChatModel, ann: ScopedMemory
 ) -> None:

@@ -100,6 +100,13 @@ def test_a_request_is_a_line(memory: Memory, logged: Callable[..., io.StringIO])
     assert "10,000" not in stream.getvalue()
 
 
+@pytest.mark.parametrize("name", ["httpx", "httpx2", "httpcore.http11", "httpcore2.http11", "mcp.client"])
+def test_clients_of_ours_tell_no_address(logged: Callable[..., io.StringIO], name: str) -> None:
+    stream = logged(log_level="debug")
+    logging.getLogger(name).info("HTTP Request: POST https://me:%s@model.test/v1", SECRET)
+    assert stream.getvalue() == ""
+
+
 def test_the_route_is_known_whatever_was_made_of_the_request(memory: Memory) -> None:
     class Copying:
         def __init__(self, app: ASGIApp) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recollect import RecollectError
-from recollect.agent.remote import Limits, mcp_tools
+from recollect.agent.remote import Limits, mcp_tools, why
 from recollect.agent.servers import McpServer, servers_of
 from recollect.agent.tools import Tool
 from recollect.errors import SettingsError
@@ -229,3 +229,8 @@ def test_a_file_that_is_wrong_says_how(tmp_path: Path, content: str) -> None:
         servers_of(str(tmp_path / "missing.json"))
     with pytest.raises(SettingsError):
         servers_of("run 'this")
+
+
+def test_why_a_server_failed_tells_no_password() -> None:
+    told = why(ValueError("401 for url 'https://me:PASSWORD@tools.test/mcp?key=SECRET'. See the manual."))
+    assert told == "ValueError: 401 for url 'https://tools.test/mcp'. See the manual."

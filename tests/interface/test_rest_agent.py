@@ -132,6 +132,30 @@ def test_who_hangs_up_stops_it(agent: Served, model: OpenAIServer, stream: bool)
     assert ask(me, "And now?").json()["answer"] == "Nothing to add."
 
 
+def test_who_hangs_up_leaves_the_model_to_others(agent: Served, model: OpenAIServer) -> None:
+    at_once = 8  # requests to one model
+    model.script(*[Hang() for _ in range(at_once)])
+    me = agent.of("ada")
+    request = me.build_request("POST", "/api/v1/agent", json={"question": "Slow?"})
+    body, connections = request.read(), list[http.client.HTTPConnection]()
+    for _ in range(at_once):
+        connections.append(http.client.HTTPConnection("127.0.0.1", agent.port))
+        connections[-1].request("POST", "/api/v1/agent", body, dict(request.headers))
+    wait_for(lambda: len(model.requests) == at_once)
+    for connection in connections:
+        connection.close()
+    assert ask(me, "And now?").json()["answer"] == "Nothing to add."
+    wait_for(lambda: not any(thread.name == "recollect-model" for thread in threading.enumerate()))
+
+
+@pytest.mark.parametrize("given", ["[" * 900 + "]" * 900, "NaN", '"\\ud800"', "{broken"])
+def test_whatever_a_model_calls_with_is_told(agent: Served, model: OpenAIServer, given: str) -> None:
+    model.say(Calls((("RetrieveFacts", f'{{"query": {given}}}'), ("nope", f'{{"x": {given}}}'))), "Done.")
+    told = ask(agent.of("ada"), "Try it", enable_memory=True)
+    assert told.status_code == 200
+    assert told.json()["answer"] == "Done."
+
+
 def test_a_model_that_fails_is_no_leak(agent: Served, model: OpenAIServer) -> None:
     model.script(Status(401), Status(401))
     me = agent.of("ada")

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import Invalid, Tool, tool
-from recollect.agent.schema import converted, misfit, schema_of
+from recollect.agent.react import described, said_in_words
+from recollect.agent.schema import coerced, converted, misfit, schema_of
+from recollect.ports.acting import Offered, Said
 
 
 class Colour(Enum):
@@ -140,3 +142,76 @@ def test_whatever_a_model_gives_it_fits_or_is_told_why(value: Any, hint: Any) ->
         converted(value, hint)
     else:
         assert wrong.startswith("the input")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": True}},
+        {"properties": {"a": {"enum": None}}},
+        {"properties": {"a": {"type": 5}}},
+        {"properties": {"a": {"type": [5, None]}}},
+        {"properties": {"a": {"format": []}}},
+        {"properties": {"a": {"anyOf": {"type": "string"}}}},
+        {"properties": {"a": {"anyOf": [True]}}},
+        {"properties": ["a"]},
+        {"properties": {"a": {"items": [{"type": "string"}]}}},
+        {"required": [1]},
+        {"required": "a"},
+        {"required": True, "additionalProperties": 7},
+    ],
+)
+@pytest.mark.parametrize("value", ["x", 1, [1], {"b": 1}])
+def test_schemas_of_others_may_have_any_shape(schema: Any, value: Any) -> None:
+    assert misfit({"a": value}, schema) is None
+
+
+@given(JSON, st.dictionaries(st.sampled_from(["type", "enum", "anyOf", "items", "required", "format"]), JSON))
+def test_no_schema_breaks_the_reading(value: Any, schema: Any) -> None:
+    for one in (schema, {"properties": {"a": schema, "b": {"properties": schema, **schema}}}):
+        misfit({"a": value, "b": {"c": value}}, one)
+        assert shown_in_words(one)
+
+
+def shown_in_words(schema: Any) -> str:
+    called = said_in_words(Said("Action: f\nAction Input: some words"), [Offered("f", "", schema)], 1)
+    return described([Offered("f", "", schema)]) + called.calls[0].arguments
+
+
+def test_what_must_not_be_there() -> None:
+    assert misfit({"a": 1}, {"properties": {"a": False}}) == "the input.a must not be there."
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "meant"),
+    [
+        (int, "2", 2),
+        (int, " -7 ", -7),
+        (float, "1.5", 1.5),
+        (bool, "true", True),
+        (bool, "False", False),
+        (list[int], ["1", 2], [1, 2]),
+        (list[int], "[1, 2]", [1, 2]),
+        (dict[str, float], {"a": "1"}, {"a": 1}),
+        (Point, {"x": "1"}, {"x": 1}),
+        (int | None, "3", 3),
+        (int | None, "null", None),
+        (int | str, "3", "3"),
+        (str, "3", "3"),
+        (int, "two", "two"),
+        (int, "1.5", "1.5"),
+        (float, "NaN", "NaN"),
+        (list[int], "[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_text_that_stands_for_something_else(hint: Any, given: Any, meant: Any) -> None:
+    made = coerced(given, schema_of(hint))
+    assert made == meant
+    assert type(made) is type(meant)
+
+
+@given(JSON, st.dictionaries(st.sampled_from(["type", "anyOf", "items", "properties"]), JSON))
+def test_what_fits_stays_as_it_is(value: Any, schema: Any) -> None:
+    made = coerced(value, schema)
+    if misfit(value, schema) is None:
+        assert made == value

@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "asynchronous": CORE | {"scoped", "memory"},
     "wiring": CORE | {"keys", "memory", "stores", "models"},
     "client": BASE | {"addresses", "record", "tend", "scoped", "limits", "asynchronous", "wire", ROOT},
-    "agent": EDGE,
+    "agent": EDGE | {"addresses"},
     "importing": {"errors", "model", "limits", "workspace", "record", "scoped"},
     "server": EDGE | {"agent"},
     "cli": EDGE | {"agent", "server", "bench", "importing"},

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
-from recollect.agent.calling import Asked, Outcome, outcomes, read
+from recollect.agent.calling import Outcome, outcomes, read
 from recollect.agent.context import Scene, messages
 from recollect.agent.events import Action, Event, Observation, Problem, Stopped, Text, Thought
 from recollect.agent.prompts import REASONS, Prompts
@@ -22,6 +22,8 @@ from recollect.settings import Settings
 
 MOST_CALLS = 16
 """How many calls of one turn are made."""
+MOST_ASKED = 64
+"""How many calls of one turn are heard at all."""
 LAST_SHARE = 0.2
 """The part of the time that is kept for the last turn."""
 
@@ -151,14 +153,21 @@ class Run:
         """Make the calls that the model asks for."""
         if thought := "\n".join(filter(None, (said.thought, said.text))).strip():
             yield Thought(thought)
+        if len(said.calls) > MOST_ASKED:
+            yield self._problem(
+                f"The model asked for {len(said.calls):,} calls at once; most were passed over."
+            )
+            said = said._replace(calls=said.calls[:MOST_ASKED])
         self.trace.said(said)
-        asked = [read(call, self.tools, self.prompts) for call in said.calls[:MOST_CALLS]]
-        too_many = self.prompts.too_many.format(most=MOST_CALLS)
-        asked += [Asked(call, None, {}, too_many) for call in said.calls[MOST_CALLS:]]
+        asked = [read(call, self.tools, self.settings, self.prompts) for call in said.calls]
         for one in asked:
             yield Action(one.call.id, one.call.tool, one.arguments)
-        for outcome in outcomes(asked, self.workers, self.settings, self.prompts, self._working_until):
+        made = asked[:MOST_CALLS]
+        for outcome in outcomes(made, self.workers, self.settings, self.prompts, self._working_until):
             yield from self._observe(outcome)
+        too_many = self.prompts.too_many.format(most=MOST_CALLS)
+        for one in asked[MOST_CALLS:]:  # no repeats: they were not made
+            yield self._observed(Outcome(one._replace(tool=None), too_many, f"Invalid: {too_many}"), too_many)
 
     def _observe(self, outcome: Outcome) -> Iterator[Event]:
         call, output = outcome.asked.call, outcome.output
@@ -169,12 +178,16 @@ class Run:
             output = f"{output}\n{self.prompts.repeated.format(times=again)}"
         elif again:
             self.looping = True
+        yield self._observed(outcome, output)
+
+    def _observed(self, outcome: Outcome, output: str) -> Observation:
+        call = outcome.asked.call
         self.trace.observed(Result(call.id, call.tool, output))
         if outcome.asked.tool is not None and call.tool not in self.own:
             self.done.append(outcome)
             if self.remembering:
                 self.remembering.done(outcome)
-        yield Observation(call.id, call.tool, output, outcome.success, outcome.milliseconds)
+        return Observation(call.id, call.tool, output, outcome.success, outcome.milliseconds)
 
     def _repeated(self, outcome: Outcome) -> int:
         """How often the same call gave the same, if that is too often."""

@@ -6,11 +6,12 @@ that they invent. It is a pure function; whatever it is given, it finds an answe
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
+from recollect.agent.schema import properties_of, required_of
 from recollect.ports.acting import Call, Message, Offered, Result, Said
-from recollect.ports.language_model import ChatMessage, Schema
+from recollect.ports.language_model import ChatMessage, Schema, as_data
 
 FINAL = re.compile(r"^[ \t*#>]*final[ _]answer[ \t*]*:[ \t*]*", re.IGNORECASE | re.MULTILINE)
 _ACTION = re.compile(r"^[ \t*#>]*action[ \t*]*:[ \t*]*", re.IGNORECASE | re.MULTILINE)
@@ -53,7 +54,8 @@ def _worded(message: Message) -> ChatMessage:
     if isinstance(message, ChatMessage):
         return message
     if isinstance(message, Result):
-        return ChatMessage("user", f"Observation: {message.output}")
+        # On one line, as data: what a tool answers could else go on as if we, or the user, said it.
+        return ChatMessage("user", f"Observation: {as_data(message.output)}")
     calls = "\n".join(f"Action: {call.tool}\nAction Input: {call.arguments}" for call in message.calls)
     thought = f"Thought: {message.text}\n" if message.text else ""
     return ChatMessage("assistant", f"{thought}{calls}".strip() or "Thought: …")
@@ -124,8 +126,7 @@ def _arguments(given: str, tool: Offered | None) -> str:
     if _object(given) is not None:
         return given
     schema: Schema = tool.parameters if tool else {}
-    properties: Mapping[str, Any] = schema.get("properties") or {}
-    required: Sequence[str] = schema.get("required") or ()
+    properties, required = properties_of(schema), required_of(schema)
     if not given.strip():
         return "{}"
     only = (

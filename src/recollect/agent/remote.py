@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from recollect.addresses import shown
 from recollect.agent.connecting import client_of, text_of
 from recollect.agent.servers import McpServer, servers_of
 from recollect.agent.tools import Tool
 from recollect.errors import Invalid, RecollectError, SettingsError
 from recollect.limits import check_json
+from recollect.ports.ending import ENDING
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ NAME_LIMIT = 64
 """The most characters that models take in the name of a tool."""
 WHY_LIMIT = 200
 """The most characters of what somebody else's error says."""
+_ADDRESS = re.compile(r"https?://[^\s'\"]+")
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
@@ -152,7 +155,7 @@ class _Connection:
                 raise RecollectError("It was given up.")
         except BaseException as error:  # noqa: BLE001 - of whoever waits for it, or of nobody
             if not self.opened.done():
-                self.opened.set_exception(RecollectError(_why(error)))
+                self.opened.set_exception(RecollectError(why(error)))
                 self.opened.exception()  # seen, should nobody wait any more
 
     def __enter__(self) -> None:
@@ -216,6 +219,8 @@ class _Remote:
     def _wait(self, work: Callable[[], Awaitable[T]]) -> T:
         limits = self._limits
         future = self._loop.start(self._in_time(work))
+        if ending := ENDING.get():  # a question that is cancelled does not leave its calls to the server
+            ending.then(future.cancel)
         try:  # the loop keeps the time; should it be held up itself, nobody waits for that either
             return future.result(limits.seconds + limits.closing_seconds)
         except TimeoutError:
@@ -284,7 +289,7 @@ class _Remote:
             raise
         except Exception as error:
             connection.retire()
-            raise self._failed(f"gave no answer: {_why(error)}") from error
+            raise self._failed(f"gave no answer: {why(error)}") from error
 
     def _failed(self, what: str) -> RecollectError:
         return RecollectError(f"The MCP server {self._server.name!r} {what.rstrip('.')}.")
@@ -301,11 +306,12 @@ class _Remote:
                 await asyncio.wait(late, timeout=self._limits.closing_seconds / 4)
 
 
-def _why(error: BaseException) -> str:
+def why(error: BaseException) -> str:
     """What happened, short; several errors at once, as task groups have them, are told by the first."""
     if isinstance(error, RecollectError):
         return str(error)
     if isinstance(error, BaseExceptionGroup):
-        return _why(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
-    text = " ".join(str(error).split())[:WHY_LIMIT]
+        return why(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+    # The SDK's errors quote the address they failed at, in which people put passwords and keys.
+    text = _ADDRESS.sub(lambda found: shown(found[0]), " ".join(str(error).split()))[:WHY_LIMIT]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

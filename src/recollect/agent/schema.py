@@ -1,6 +1,7 @@
 """From Python's types to JSON Schema and from JSON to Python's values; and what a docstring says."""
 
 import dataclasses
+import json
 import re
 import types
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,8 @@ from datetime import date, datetime, time
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from recollect.errors import Invalid
+from recollect.limits import check_json
 from recollect.ports.language_model import Schema
 
 _PLAIN: dict[Any, Schema] = {
@@ -116,29 +119,71 @@ def _as_one_of(value: Any, hints: Sequence[Any]) -> Any:
     return value
 
 
-def misfit(value: Any, schema: Schema, path: str = "the input") -> str | None:
+def misfit(value: Any, schema: Any, path: str = "the input") -> str | None:
     """The first thing in which a value does not fit a schema, in words for a model; None when it fits.
-    Keywords that are not known here are the tool's own business."""
-    if "anyOf" in schema:
-        wrong = [misfit(value, one, path) for one in schema["anyOf"]]
+    Schemas are anybody's: what is not known here, or has another shape than it should, allows anything."""
+    if not isinstance(schema, Mapping):
+        return f"{path} must not be there." if schema is False else None
+    known = cast(Schema, schema)
+    if (choices := known.get("anyOf")) and isinstance(choices, list):
+        wrong = [misfit(value, one, path) for one in cast("list[Any]", choices)]
         return None if None in wrong else (wrong[0] if len(wrong) == 1 else f"{path} fits none of its types.")
-    if "enum" in schema and value not in schema["enum"]:
-        return f"{path} must be one of {schema['enum']}."
-    wanted = schema.get("type", ())
-    kinds: tuple[Any, ...] = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if isinstance(allowed := known.get("enum"), list) and value not in allowed:
+        return f"{path} must be one of {allowed}."
+    kinds = _texts(known.get("type"))
     if kinds and not any(_is(value, kind) for kind in kinds):
-        return f"{path} must be of type {' or '.join(map(str, kinds))}."
-    if isinstance(value, str) and schema.get("format") in _FORMATS:
-        kind, words = _FORMATS[schema["format"]]
-        return None if _is_written(value, kind) else f"{path} must be {words}."
+        return f"{path} must be of type {' or '.join(kinds)}."
+    if isinstance(value, str):
+        form = _FORMATS.get(str(known.get("format")))
+        return None if form is None or _is_written(value, form[0]) else f"{path} must be {form[1]}."
     if isinstance(value, dict):
-        return _misfit_in(cast("dict[str, Any]", value), schema, path)
-    items = schema.get("items")
-    if isinstance(value, list) and isinstance(items, Mapping):
+        return _misfit_in(cast("dict[str, Any]", value), known, path)
+    if isinstance(value, list):
         each = enumerate(cast("list[Any]", value))
-        found = (misfit(one, cast(Schema, items), f"{path}[{place}]") for place, one in each)
+        found = (misfit(one, known.get("items"), f"{path}[{place}]") for place, one in each)
         return next((wrong for wrong in found if wrong), None)
     return None
+
+
+def coerced(value: Any, schema: Any) -> Any:
+    """The value, with what models write as text where something else is wanted ("2", "true", "[1]") as that.
+    What does not fit then is left as it is."""
+    if not isinstance(schema, Mapping):
+        return value
+    known = cast(Schema, schema)
+    if isinstance(choices := known.get("anyOf"), list):
+        if misfit(value, known) is None:
+            return value
+        tried = ((coerced(value, one), one) for one in cast("list[Any]", choices))
+        return next((made for made, one in tried if misfit(made, one) is None), value)
+    if isinstance(value, str):
+        value = _meant(value, _texts(known.get("type")))
+    if isinstance(value, dict):
+        parts, rest = properties_of(known), known.get("additionalProperties")
+        given = cast("dict[str, Any]", value)
+        return {name: coerced(one, parts.get(name, rest)) for name, one in given.items()}
+    if isinstance(value, list):
+        return [coerced(one, known.get("items")) for one in cast("list[Any]", value)]
+    return value
+
+
+def _meant(text: str, kinds: Sequence[str]) -> Any:
+    """What a text stands for, if it is JSON of one of these types; else the text."""
+    if not kinds or "string" in kinds:
+        return text
+    word = text.strip()
+    try:
+        made = json.loads(word.lower() if word in ("True", "False") else word)
+        check_json("text", made, len(text), "")
+    except (ValueError, RecursionError, Invalid):
+        return text
+    return made if any(kind in _TYPES and _is(made, kind) for kind in kinds) else text
+
+
+def _texts(given: Any) -> list[str]:
+    """A text, or those in a list; of anything else none."""
+    several = cast("list[Any]", given) if isinstance(given, list) else [given]
+    return [one for one in several if isinstance(one, str)]
 
 
 def _is_written(value: str, kind: type[datetime] | type[date] | type[time]) -> bool:
@@ -158,16 +203,26 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _misfit_in(value: dict[str, Any], schema: Schema, path: str) -> str | None:
-    properties: Mapping[str, Schema] = schema.get("properties") or {}
-    if missing := [name for name in schema.get("required") or () if name not in value]:
+    properties = properties_of(schema)
+    if missing := [name for name in required_of(schema) if name not in value]:
         return f"{path} must have {', '.join(missing)}."
     if schema.get("additionalProperties") is False and (more := sorted(value.keys() - properties.keys())):
         known = f"it has {', '.join(properties)}" if properties else "it takes nothing"
         return f"{path} must not have {', '.join(more)[:200]}; {known}."
-    found = (
-        misfit(one, properties[name], f"{path}.{name}") for name, one in value.items() if name in properties
-    )
+    found = (misfit(one, properties.get(name), f"{path}.{name}") for name, one in value.items())
     return next((wrong for wrong in found if wrong), None)
+
+
+def properties_of(schema: Schema) -> Mapping[str, Any]:
+    """The schemas of an object's parts, by their names."""
+    found = schema.get("properties")
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def required_of(schema: Schema) -> list[str]:
+    """The parts that an object must have."""
+    found = schema.get("required")
+    return _texts(found) if isinstance(found, list) else []
 
 
 def described(docstring: str) -> tuple[str, dict[str, str]]:

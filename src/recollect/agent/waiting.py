@@ -1,4 +1,5 @@
-"""Waiting for what may never end: each in a thread of its own, which is left behind when its time is over."""
+"""Waiting for what may never end: each in a thread of its own, which is left behind when its time is over and
+told so (`ports.ending`)."""
 
 import contextvars
 import queue
@@ -7,6 +8,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from recollect.ports.ending import ENDING, Ending
 
 if TYPE_CHECKING:
     import asyncio
@@ -27,7 +30,7 @@ class Job(Generic[T]):
 
     def __init__(self) -> None:
         self.told: deque[tuple[str, Any]] = deque()
-        self.abandoned = threading.Event()
+        self.ending = Ending()
 
 
 class Workers:
@@ -38,15 +41,25 @@ class Workers:
         self.loop = loop
         self._inbox: queue.SimpleQueue[tuple[Job[Any] | None, str, Any]] = queue.SimpleQueue()
         self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._jobs: set[Job[Any]] = set()
 
     def cancel(self) -> None:
-        """Have whoever waits, and whoever will, get `Cancelled`."""
-        self._cancelled.set()
+        """Have whoever waits, and whoever will, get `Cancelled`; what is under way is ended."""
+        with self._lock:
+            self._cancelled.set()
+            jobs = [*self._jobs]
         self._inbox.put((None, "cancelled", None))
+        for job in jobs:
+            job.ending.end()
 
     def begin(self, items: Callable[[], Iterator[T]], name: str) -> Job[T]:
         """Go through the items in a thread of its own."""
         job: Job[T] = Job()
+        with self._lock:
+            self._jobs.add(job)
+            if self._cancelled.is_set():
+                job.ending.end()
         here = contextvars.copy_context()  # spans of what it does belong to whoever asked
         # A daemon: what hangs for ever must not keep the process from ending.
         thread = threading.Thread(
@@ -56,12 +69,13 @@ class Workers:
         return job
 
     def _run(self, job: Job[T], items: Callable[[], Iterator[T]]) -> None:
+        ENDING.set(job.ending)
         try:
             iterator = items()
             try:
                 for item in iterator:
                     self._inbox.put((job, "item", item))
-                    if job.abandoned.is_set():
+                    if job.ending.over:
                         return
             finally:
                 if (close := getattr(iterator, "close", None)) is not None:
@@ -69,6 +83,9 @@ class Workers:
             self._inbox.put((job, "end", None))
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             self._inbox.put((job, "error", error))
+        finally:
+            with self._lock:
+                self._jobs.discard(job)
 
     def items(self, job: Job[T], until: float) -> Iterator[T]:
         """What the job tells, in order; what it raises is raised here. `Late` when it takes longer than
@@ -82,7 +99,7 @@ class Workers:
                     return
                 yield value
         finally:
-            job.abandoned.set()
+            job.ending.end()
 
     def _next(self, job: Job[Any], until: float) -> tuple[str, Any]:
         while self._cancelled.is_set() or not job.told:

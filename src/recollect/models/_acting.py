@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from recollect.models._vectors import well_formed
-from recollect.ports.acting import Call, Message, Offered, Result, Said
+from recollect.ports.acting import Call, Message, Offered, Result, Said, read_arguments
 from recollect.ports.language_model import ChatMessage, Tokens
 
 Body = dict[str, Any]
@@ -23,26 +23,20 @@ def message(said: Message) -> Body:
         case ChatMessage():
             return {"role": said.role, "content": well_formed(said.content)}
         case Result():
-            return {"role": "tool", "tool_call_id": said.id, "content": well_formed(said.output)}
+            return {"role": "tool", "tool_call_id": well_formed(said.id), "content": well_formed(said.output)}
         case Said():
             body: Body = {"role": "assistant", "content": well_formed(said.text)}
             return body | ({"tool_calls": [*map(_call, said.calls)]} if said.calls else {})
 
 
 def _call(call: Call) -> Body:
-    # Templates of local servers read the arguments again, and fail on what is not JSON.
+    # Templates of local servers read the arguments again, and fail on what is no object.
+    given, wrong = read_arguments(call.arguments)
     function = {
         "name": well_formed(call.tool),
-        "arguments": call.arguments if is_object(call.arguments) else "{}",
+        "arguments": well_formed(json.dumps(given, ensure_ascii=False) if wrong else call.arguments or "{}"),
     }
-    return {"id": call.id, "type": "function", "function": function}
-
-
-def is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
+    return {"id": well_formed(call.id), "type": "function", "function": function}
 
 
 def offered(tools: Iterable[Offered]) -> list[Body]:
@@ -119,11 +113,11 @@ class Hearing:
         if not thought and text != self.text:
             thought = self.text.lstrip().removeprefix(_OPENING).partition(_CLOSING)[0].strip()
         calls = tuple(
-            Call(id or f"call_{place}", tool, arguments or "{}")
+            Call(*map(well_formed, (id or f"call_{place}", tool, arguments or "{}")))
             for place, (id, tool, arguments) in sorted(self.calls.items())
             if tool
         )
-        return Said(text, calls, self.tokens, thought, self.reason == "length")
+        return Said(well_formed(text), calls, self.tokens, well_formed(thought), self.reason == "length")
 
 
 def _spoken(text: str) -> str:

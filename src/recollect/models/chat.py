@@ -6,10 +6,11 @@ The SDK's own retries are off: ours tell what happened, and tests need not wait 
 import copy
 import importlib.util
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.addresses import (
@@ -27,6 +28,7 @@ from recollect.errors import ModelError, SettingsError
 from recollect.models._acting import Hearing, body_of, chunks, is_about_tools, lines
 from recollect.models._vectors import well_formed
 from recollect.ports.acting import Message, Offered, Said, ToolsUnknown
+from recollect.ports.ending import ENDING, Ending
 from recollect.ports.language_model import ChatMessage, Reply, Schema, Source, Tokens
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class ChatModel:
         self._slots = threading.BoundedSemaphore(concurrency)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
+        self._streaming: OpenAI | None = None
         self._unknown: frozenset[str] = frozenset()
         self._others: dict[str, ChatModel] = {}
 
@@ -139,7 +142,8 @@ class ChatModel:
         with self._lock:
             if model not in self._others:
                 other = copy.copy(self)
-                other._model, other._lock, other._client = model, threading.Lock(), None
+                other._model, other._lock = model, threading.Lock()
+                other._client = other._streaming = None
                 other._unknown, other._others = frozenset(), {}
                 self._others[model] = other
             return self._others[model]
@@ -147,11 +151,12 @@ class ChatModel:
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
         with self._lock:
-            client, self._client = self._client, None
+            clients = [one for one in (self._client, self._streaming) if one is not None]
+            self._client = self._streaming = None
             others, self._others = self._others, {}
         for other in others.values():
             other.close()
-        if client is not None:
+        for client in clients:
             client.close()
 
     def _adapted(self, body: Body, send: Callable[[Body], T]) -> T:
@@ -178,7 +183,7 @@ class ChatModel:
     def _request(self, body: Body, deadline: Deadline) -> Body:
         """The parsed answer to one request."""
         with self._slot(deadline), self._translated():
-            return _object(self._sent(body, deadline).json())
+            return _object(self._sent(body, deadline, self._open()).json())
 
     def _begun(self, body: Body, deadline: Deadline) -> Generator[Body]:
         """The parts of an answer as they come; the first of them is there, so that what fails before it can
@@ -191,30 +196,40 @@ class ChatModel:
         return _again(first, told)
 
     def _parts(self, body: Body, deadline: Deadline) -> Generator[Body]:
-        with self._slot(deadline), self._translated():
-            response = self._sent(body, deadline)
+        with self._slot(deadline, ENDING.get()), self._translated():
+            response = self._sent(body, deadline, self._acting())
             try:
                 yield from chunks(lines(_in_time(response.iter_bytes(), deadline)))
             finally:
                 response.close()
 
-    def _sent(self, body: Body, deadline: Deadline) -> Any:
+    def _sent(self, body: Body, deadline: Deadline, client: "OpenAI") -> Any:
         """The SDK's response as it came: its own classes take any answer, and would hide what is missing."""
         seconds = max(0.001, min(self._patience.timeout, deadline.left()))
-        asking: Any = self._open().chat.completions.with_raw_response
+        asking: Any = client.chat.completions.with_raw_response
         raw = asking.create(**body, timeout=seconds, extra_headers=self._headers())
         return raw.http_response
 
     @contextmanager
-    def _slot(self, deadline: Deadline) -> Generator[None]:
-        """One of the requests that may be under way."""
+    def _slot(self, deadline: Deadline, ending: Ending | None = None) -> Generator[None]:
+        """One of the requests that may be under way; one that nobody wants any more is none of them."""
         left = deadline.left()
         if not self._slots.acquire(timeout=None if left == float("inf") else max(0.0, left)):
             raise ModelError(f"{self._where} is busy with other requests of this process.")
+        taken = [self._slots.release]
+
+        def release() -> None:
+            with suppress(IndexError):  # it was, already
+                taken.pop()()
+
         try:
+            if ending is not None:
+                ending.then(release)
+                if ending.over:
+                    raise ModelError(f"The request to {self._where} was given up.")
             yield
         finally:
-            self._slots.release()
+            release()
 
     @contextmanager
     def _translated(self) -> Generator[None]:
@@ -253,6 +268,19 @@ class ChatModel:
                 self._client = OpenAI(base_url=self._base_url, api_key=self._api_key or "none", max_retries=0)
             return self._client
 
+    def _acting(self) -> "OpenAI":
+        """A client whose requests can be ended while the server says nothing: each has a connection of its
+        own, since only of a new one it is known which it is."""
+        client = self._open()
+        with self._lock:
+            if self._streaming is None:
+                from openai import DefaultHttpxClient
+
+                hooks: Any = {"request": [_ended_with_its_job]}
+                http = DefaultHttpxClient(headers={"Connection": "close"}, event_hooks=hooks)
+                self._streaming = client.with_options(http_client=http)
+            return self._streaming
+
     def _reply(self, answer: Body) -> Reply:
         try:
             choice = answer["choices"][0]
@@ -286,6 +314,21 @@ def _again(first: Body, rest: Generator[Body]) -> Generator[Body]:
         yield from rest
     finally:
         rest.close()
+
+
+def _ended_with_its_job(request: Any) -> None:
+    """Have the connection that this request opens shut down when nobody wants its answer any more: closing
+    it would not wake who reads from it."""
+    ending = ENDING.get()
+    if ending is None:
+        return
+
+    def traced(event: str, about: Any) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            opened = about["return_value"].get_extra_info("socket")
+            ending.then(lambda: opened.shutdown(socket.SHUT_RDWR))
+
+    request.extensions["trace"] = traced
 
 
 def _in_time(pieces: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:

@@ -1,7 +1,8 @@
 """A model that acts: it is shown tools, and answers with text, with calls of them, or with both."""
 
+import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from recollect.errors import ModelError
 from recollect.ports.language_model import ChatMessage, Schema, Source, Tokens
@@ -21,6 +22,28 @@ class Call(NamedTuple):
     id: str
     tool: str
     arguments: str
+
+
+UNREAD = "unread"
+"""What arguments that are no JSON object are shown under, to people and to the model that wrote them."""
+_SHOWN = 500
+
+
+def read_arguments(text: str) -> tuple[dict[str, Any], str]:
+    """The arguments of a call; where they are not what they must be, the text of them and what is wrong."""
+    try:
+        value = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        return unread(text), f"it is not JSON: {error}."
+    except (ValueError, RecursionError):
+        return unread(text), "it is not JSON."
+    if not isinstance(value, dict):
+        return unread(text), "it must be an object."
+    return cast("dict[str, Any]", value), ""
+
+
+def unread(text: str) -> dict[str, Any]:
+    return {UNREAD: text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"}
 
 
 class Said(NamedTuple):

@@ -19,8 +19,9 @@ from recollect.settings import Settings
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 FRAMES = 8
 """How many of the innermost places of an error are told."""
-LOUD = ("httpx", "httpcore", "openai", "alembic", "uvicorn", "mcp")
-"""Loggers that tell of each request, or each step of theirs."""
+LOUD = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "alembic", "uvicorn", "mcp")
+"""Loggers that tell of each request, or each step of theirs: with whole addresses, in which people put
+passwords and keys."""
 FIELDS = "fields"
 """What a record carries beside its message, by name: `log.info("…", extra={FIELDS: {…}})`."""
 
