@@ -288,6 +288,19 @@ def test_a_session_is_saved_every_five_turns_of_its_user(here: Memory) -> None:
         assert len(turns) == number // 5 * 10
 
 
+def test_nothing_is_saved_for_whom_memory_is_off(here: Memory) -> None:
+    here.scope(user="anna").update_settings(enabled=False)
+    desk = Desk(here)
+    for number in range(5):
+        asyncio.run(desk.say(f"message {number}"))
+    assert contents(here) == []
+
+
+def test_no_app_speaks_to_all_others(here: Memory) -> None:
+    with pytest.raises(Invalid, match="_global"):
+        RecollectMemoryService(here).scope("_global", "anna")
+
+
 def test_many_talk_at_once(memory: Any) -> None:
     async def scenario() -> None:
         desk = Desk(memory)
