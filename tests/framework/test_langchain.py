@@ -277,13 +277,13 @@ def test_the_example_runs(tmp_path: Path) -> None:
     lines = run_example("langchain_memory.py", tmp_path)
     assert lines == [
         "derek: My dog Rex is allergic to chicken.",
-        "  known: nothing",
-        "  model: Poor Rex!",
+        "  retrieved: nothing",
+        "agent: Poor Rex!",
         "derek: What is Rex allergic to?",
-        "  known: My dog Rex is allergic to chicken.",
-        "  model: Chicken.",
+        "  retrieved: My dog Rex is allergic to chicken.",
+        "agent: Chicken.",
         "ana: What is Rex allergic to?",
-        "  known: nothing",
-        "  model: I do not know Rex.",
-        "['human', 'ai']",
+        "  retrieved: nothing",
+        "agent: I do not know Rex.",
+        "messages in derek's Monday: ['human', 'ai']",
     ]
