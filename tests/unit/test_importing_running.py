@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recollect import Entity, Fact, Invalid, Memory, NotFound, QuotaExceeded, ScopedMemory
 from recollect.importing import SOURCES, Report, import_from
 from recollect.importing.items import TOO_LONG
-from recollect.importing.running import TAKEN
+from recollect.importing.running import ELSEWHERE, TAKEN
 from recollect.importing.shelf import ANOTHERS, BACKWARDS, EXPIRED, FORGOTTEN, TWICE
 from recollect.testing.store_samples import ManualClock
 from tests.unit.importing import chatgpt, graph, node, palace, written
@@ -108,11 +108,30 @@ def test_what_was_corrected_or_forgotten_here_stays_so(derek: ScopedMemory, tmp_
 def test_a_memory_that_went_to_another_channel_is_not_brought_twice(memory: Memory, tmp_path: Path) -> None:
     file = written(tmp_path / "a.json", [memory_of("1", "Likes tea")])
     assert import_from(memory.scope("derek", "work"), "mem0", file).total == 1
+    (fact,) = facts_of(memory.scope("derek", "work"))
+    memory.scope("derek", "work").promote(fact.id)
     assert import_from(memory.scope("derek", "home"), "mem0", file).unchanged == 1
     written(file, [memory_of("1", "Likes milk")])
     report = import_from(memory.scope("derek", "home"), "mem0", file)
     assert report.corrected + sum(one.count for one in report.skipped) == 1
     assert import_from(memory.scope("derek", "work"), "mem0", file).total == 0
+
+
+def test_each_channel_may_import_the_same_memories(memory: Memory, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.json", [memory_of("1", "Likes tea")])
+    work, home = memory.scope("derek", "work"), memory.scope("derek", "home")
+    assert [import_from(one, "mem0", file).total for one in (work, home, work, home)] == [1, 1, 0, 0]
+    written(file, [memory_of("1", "Likes milk")])
+    assert import_from(home, "mem0", file).corrected == 1
+    assert [fact.content for fact in facts_of(work) if fact.channel == "work"] == ["Likes tea"]
+    assert import_from(work, "mem0", file).corrected == 1
+
+
+def test_a_conversation_is_in_one_channel(memory: Memory, tmp_path: Path) -> None:
+    file = written(tmp_path / "b.json", [talk("c", "Hi", "Ho")])
+    import_from(memory.scope("derek", "work"), "chatgpt", file)
+    told = ({}, 0, 0, {ELSEWHERE: 2})
+    assert counted(import_from(memory.scope("derek", "home"), "chatgpt", file)) == told
 
 
 def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) -> None:
@@ -229,6 +248,28 @@ def test_two_imports_of_the_same_at_once_bring_nothing_twice(open_memory: OpenMe
     assert shared.scope("derek").counts()["fact"] == 60
     assert sum(report.total for report in reports) == 60
     assert sum(report.unchanged for report in reports) == 60
+
+
+def test_two_imports_of_the_same_words_at_once_count_them_once(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    shared: Memory = open_memory(batch_limit=5)
+    file = written(tmp_path / "b.json", [talk("c", *(f"word {n}" for n in range(60)))])
+    reports: list[Report] = []
+    together = threading.Barrier(4)
+
+    def run() -> None:
+        together.wait()
+        reports.append(import_from(shared.scope("derek"), "chatgpt", file))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shared.scope("derek").counts()["turn"] == 60
+    assert sum(report.total for report in reports) == 60
+    assert sum(report.unchanged for report in reports) == 180
 
 
 def test_a_quota_stops_it_and_more_room_lets_it_go_on(

@@ -2,6 +2,7 @@
 killed or with a newer export, it goes on: what is there already is known again and left alone."""
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from recollect.importing.report import Report, Tally
 from recollect.importing.shelf import Shelf
 from recollect.limits import check_flag, check_progress, check_text
 from recollect.model.records import Turn
+from recollect.model.scope import GLOBAL
 from recollect.record.turns import Message, check_message, digest
 from recollect.scoped import ScopedMemory, workspace_of
 from recollect.workspace import Workspace
@@ -31,6 +33,8 @@ BATCH_CHARACTERS = 4 * 1024 * 1024
 """About how much text is written in one transaction at most."""
 
 TAKEN = "its conversation has other words there: it was changed since it was imported, or is another one"
+
+ELSEWHERE = "its conversation is in another channel, and can be in one only"
 
 
 def import_from(
@@ -115,7 +119,7 @@ def _record(memory: ScopedMemory, items: list[Said], tally: Tally, dry_run: bool
         elif known[place] == says:
             tally.unchanged += 1
         else:
-            tally.left(Left(item.where, TAKEN))
+            tally.left(Left(item.where, TAKEN if known[place] else ELSEWHERE))
         known.setdefault(place, says)
     if dry_run:
         tally.imported["turn"] += len(new)
@@ -128,7 +132,7 @@ def _write(memory: ScopedMemory, items: list[Said], tally: Tally) -> None:
     if not items:
         return
     try:
-        memory.record_many([item.message for item in items])
+        new = _recorded(memory, [item.message for item in items])
     except (Invalid, Conflict) as error:
         if len(items) == 1:
             tally.left(Left(items[0].where, TAKEN if isinstance(error, Conflict) else UNFIT))
@@ -137,7 +141,22 @@ def _write(memory: ScopedMemory, items: list[Said], tally: Tally) -> None:
         _write(memory, items[:half], tally)
         _write(memory, items[half:], tally)
     else:
-        tally.imported["turn"] += len(items)
+        tally.imported["turn"] += new
+        tally.unchanged += len(items) - new
+
+
+def _recorded(memory: ScopedMemory, messages: list[Message]) -> int:
+    """Record them; how many are ours, and not of somebody who imports the same at this moment."""
+    work, ours = workspace_of(memory), set[str]()
+
+    def new_ids(count: int) -> list[str]:
+        ids = work.new_ids(count)
+        ours.update(ids)
+        return ids
+
+    seen = copy(memory)
+    seen._work = replace(work, new_ids=new_ids)  # pyright: ignore[reportPrivateUsage]
+    return sum(turn.id in ours for turn in seen.record_many(messages))
 
 
 def _fitting(work: Workspace, item: Said) -> Said | Left:
@@ -163,13 +182,14 @@ def _says(message: Message) -> tuple[str, str]:
     return digest(message.content), str(message.role)
 
 
-def _known(work: Workspace, items: list[Said]) -> dict[tuple[str, int], tuple[str, str]]:
-    """What is recorded already in the places where these go."""
+def _known(work: Workspace, items: list[Said]) -> dict[tuple[str, int], tuple[str, str] | None]:
+    """What is recorded already in the places where these go; None for what is not read in this channel."""
+    read = (GLOBAL, work.scope.channel)
     places: dict[str, list[int]] = {}
     for conversation, index in (_place(item.message) for item in items):
         places.setdefault(conversation, []).append(index)
     return {
-        (conversation, turn.index): (turn.digest, str(turn.role))
+        (conversation, turn.index): (turn.digest, str(turn.role)) if turn.channel in read else None
         for conversation, indexes in places.items()
         for turn in work.store.find(Turn, {"conversation": conversation, "index": indexes})
     }

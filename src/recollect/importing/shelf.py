@@ -17,7 +17,7 @@ from recollect.importing.report import Tally
 from recollect.limits import check_metadata
 from recollect.model.changes import Expect
 from recollect.model.records import MEMORY_TYPES, Conversation, Json, Tombstone
-from recollect.model.scope import check_name
+from recollect.model.scope import GLOBAL, check_name
 from recollect.record.memories import tombstone_digest
 from recollect.record.turns import digest
 from recollect.scoped import ScopedMemory, workspace_of
@@ -96,7 +96,14 @@ class Shelf:
         self._tombstones = {one.digest for one in store.find(Tombstone)}
         self._kept = {}
         kinds = MEMORY_TYPES if self._conversation is not None else ()
-        for record in (record for kind in kinds for record in store.find(kind)):
+        for record in (
+            record
+            for channel in dict.fromkeys(
+                (GLOBAL, self._work.scope.channel)
+            )  # what is read here, our own last
+            for kind in kinds
+            for record in store.find(kind, {"channel": channel})
+        ):
             told = as_object(record.metadata.get(IMPORTED))
             if told.get("from") == self._source and isinstance(told.get("id"), str):
                 kept = self._kept.setdefault(told["id"], Kept())
