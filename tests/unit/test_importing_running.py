@@ -14,7 +14,7 @@ from recollect import Entity, Fact, Invalid, Memory, NotFound, QuotaExceeded, Sc
 from recollect.importing import SOURCES, Report, import_from
 from recollect.importing.items import TOO_LONG
 from recollect.importing.running import ELSEWHERE, TAKEN
-from recollect.importing.shelf import ANOTHERS, BACKWARDS, EXPIRED, FORGOTTEN, TWICE
+from recollect.importing.shelf import ANOTHERS, BACKWARDS, EXPIRED, FORGOTTEN, NOT_ASKED_FOR, TWICE
 from recollect.testing.store_samples import ManualClock
 from tests.unit.importing import chatgpt, graph, node, palace, written
 from tests.unit.support import OpenMemory
@@ -138,7 +138,7 @@ def test_only_one_users_memories_are_taken(derek: ScopedMemory, tmp_path: Path) 
     mixed = [memory_of("1", "a", user_id="ann"), memory_of("2", "b", user_id="ben"), memory_of("3", "c")]
     file = written(tmp_path / "a.json", mixed)
     assert counted(import_from(derek, "mem0", file, dry_run=True)) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
-    assert counted(import_from(derek, "mem0", file, of="ben")) == ({"fact": 2}, 0, 0, {ANOTHERS: 1})
+    assert counted(import_from(derek, "mem0", file, of="ben")) == ({"fact": 2}, 0, 0, {NOT_ASKED_FOR: 1})
     assert sorted(fact.content for fact in facts_of(derek)) == ["b", "c"]
 
 
@@ -338,7 +338,10 @@ def test_whatever_is_in_a_file_a_second_import_adds_nothing(
     file = written(tmp_path / "a.json", rows)
     mine = memory.scope(next(names))
     for source in ("mem0", "messages"):
-        first = import_from(mine, source, file)
+        try:
+            first = import_from(mine, source, file)
+        except Invalid:  # nothing could be taken of a file that is of the other
+            continue
         before = mine.counts()
         again = import_from(mine, source, file)
         assert (again.total, again.corrected, mine.counts()) == (0, 0, before)

@@ -6,9 +6,9 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.errors import Conflict, Invalid
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.importing import chatgpt, claude, markdown, mem0, mempalace, messages
-from recollect.importing.detecting import OWN, detect
+from recollect.importing.detecting import OWN, detect, others
 from recollect.importing.items import IMPORTED, TOO_LONG, UNFIT, Item, Items, Known, Left, Said, as_object
 from recollect.importing.report import Report, Tally
 from recollect.importing.shelf import Shelf
@@ -54,7 +54,7 @@ def import_from(
     check_progress(progress)
     check_flag("dry_run", dry_run)
     check_text("of", of)
-    source = _source(source, path)
+    told, source = source, _source(source, path)
     if source == messages.SOURCE:
         items = messages.read(path, memory.scope.conversation)
     else:
@@ -69,9 +69,21 @@ def import_from(
         shelf.keep([item for item in batch if isinstance(item, Known)])
         if progress:
             progress(tally.done)
+    if not tally.taken:
+        _check_right(source, path, tally, shelf)
+    for name, found in others(path, source) if told == AUTO else ():
+        tally.left(Left(name, f"it is of {found}: import it by itself"))
+    return tally.report(source, dry_run)
+
+
+def _check_right(source: str, path: Path, tally: Tally, shelf: Shelf) -> None:
+    """`Invalid` or `NotFound` where nothing was taken because something else was asked for."""
+    if (found := detect(path)) not in (None, source):
+        raise Invalid(f"{path} is of {found}, not of {source}: import it with --from {found}.")
+    if missing := shelf.missing():
+        raise NotFound(f"Nothing in {path} is {missing}.")
     if not tally.done:
         raise Invalid(f"There is nothing of {source} in {path}: is it the right file, and the right source?")
-    return tally.report(source, dry_run)
 
 
 def _source(source: str, path: Path) -> str:

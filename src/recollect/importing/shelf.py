@@ -31,6 +31,9 @@ EXPIRED = "it has expired"
 FORGOTTEN = "it was forgotten here"
 TWICE = "another with its id came before"
 ANOTHERS = "it is another user's: say whose are wanted with --of"
+NOT_ASKED_FOR = "it is another user's than was asked for"
+OWNERS = 10
+"""How many of the users in a file are named."""
 
 
 @dataclass(slots=True)
@@ -64,6 +67,8 @@ class Shelf:
         self._tally = tally
         self._dry_run = dry_run
         self._of = of
+        self._asked_for = of
+        self._owners: set[str] = set()
         self._loaded = False
         self._conversation: Conversation | None = None
         self._kept: dict[str, Kept] = {}
@@ -114,9 +119,18 @@ class Shelf:
     def _found(self) -> Conversation | None:
         return next(iter(self._work.store.get(Conversation, [self._name])), None)
 
+    def missing(self) -> str:
+        """Whose memories were asked for and are not there, and whose are; nothing, if they are."""
+        if self._asked_for is None or not self._owners or self._asked_for in self._owners:
+            return ""
+        names = sorted(self._owners)
+        more = f" and {len(names) - OWNERS} more" if len(names) > OWNERS else ""
+        return f"of {self._asked_for!r}: there are memories of {', '.join(names[:OWNERS])}{more}"
+
     def _is_wanted(self, item: Known) -> bool:
         """Whether it is the one user's and can be stored; if not, it is told why."""
         self._of = item.owner if self._of is None else self._of
+        self._owners |= {item.owner} if item.owner is not None else set()
         reason = self._unwanted(item, self._work.clock.now())
         self._taken.add(item.key)
         if reason is not None:
@@ -125,7 +139,7 @@ class Shelf:
 
     def _unwanted(self, item: Known, now: datetime) -> str | None:
         if item.owner not in (None, self._of):
-            return ANOTHERS
+            return ANOTHERS if self._asked_for is None else NOT_ASKED_FOR
         if item.key in self._taken:
             return TWICE
         if item.until is not None and item.until < (item.at or now):
