@@ -152,6 +152,7 @@ def test_the_palace_is_walked_from_subjects_to_turns(served: Served, ask: Any, r
             if opened["level"] == "drawer":
                 break
         assert seen == ["wing", "room", "closet", "drawer"]
+        assert "(1 room, 1 closet, 1 drawer)" in str((await client.call_tool("palace", {})).content[0])
         assert (await told(client, "palace", place=place))["content"].startswith("My sister Clara")
         root = json.loads((await client.read_resource("recollect://palace")).contents[0].text)  # type: ignore[union-attr]
         wing = root["places"][0]["place"]
@@ -248,7 +249,7 @@ def test_a_client_is_told_how_memory_is_meant(ask: Any) -> None:
         ("correct", {"id": UNKNOWN, "content": "x"}, UNKNOWN),
         ("correct", {"id": "'; DROP TABLE facts; --", "content": "x"}, "DROP TABLE"),
         ("pin", {"id": UNKNOWN}, UNKNOWN),
-        ("forget", {}, "forget"),
+        ("forget", {}, "exactly one of: id, conversation."),
         ("forget", {"id": UNKNOWN}, UNKNOWN),
         ("forget", {"id": UNKNOWN, "conversation": "c"}, "one"),
         ("forget", {"everything": True}, "everything: there is no such argument"),
