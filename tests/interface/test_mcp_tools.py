@@ -134,6 +134,8 @@ def test_the_timeline_tells_what_was_when(ask: Any) -> None:
         assert (event["at"][:10], event["content"]) == ("2024-05-01", "Ben moved to Porto")
         assert len((await told(client, "timeline", until="2024-12-31T23:59:59+01:00"))["events"]) == 1
         assert "Nobody" in await refused(client, "timeline", about="Nobody")
+        (event,) = (await told(client, "timeline", limit=1))["events"]
+        assert event["content"] == "The cat is called Mia"
 
     ask(work)
 

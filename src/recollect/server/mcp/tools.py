@@ -121,11 +121,14 @@ def timeline(
     until: Until = None,
     limit: Limit = LISTED,
 ) -> Answer:
-    """What happened when: what was said, learnt, corrected and ended, oldest first. For questions such as
-    "what changed", "since when" and "what did we do in March"."""
-    events = seen.memory.timeline(about, since=since, until=until, limit=limit)
+    """What happened when: what was said, learnt, corrected and ended, the latest of it, oldest first. For
+    questions such as "what changed", "since when" and "what did we do in March"."""
+    events = seen.memory.timeline(about, since=since, until=until, limit=limit, latest=True)
+    more = (
+        [f"There may be more before that: until={events[0].at.isoformat()}."] if len(events) == limit else []
+    )
     rows = map(telling.event_row, events)
-    return answer("events", rows, telling.event_line, "Nothing is known of that.")
+    return answer("events", rows, telling.event_line, "Nothing is known of that.", *more)
 
 
 def goals(
