@@ -38,7 +38,8 @@ class Scripted(BaseLlm):
         else:
             shown = "".join(part.text or "" for part in parts if "<memory_context" in (part.text or ""))
             part = types.Part(text="Lisbon." if "Lisbon" in shown else "I do not know.")
-        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+        used = types.GenerateContentResponseUsageMetadata(prompt_token_count=0, candidates_token_count=0)
+        yield LlmResponse(content=types.Content(role="model", parts=[part]), usage_metadata=used)
 
 
 async def ask(runner: Runner, user: str, session: str, text: str) -> None:

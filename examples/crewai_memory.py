@@ -1,22 +1,28 @@
 """A CrewAI crew whose memory is Recollect: the next crew of the same user knows what the last one found out.
 
     pip install recollect crewai
-    python examples/crewai_memory.py
+    python examples/crewai_memory.py [DATABASE]
 
 The model is scripted, so that this runs without a key: put your own in its place.
+Run it twice with a database: the second time it knows from the first.
 """
 
 # It has an environment of its own.
 # pyright: reportMissingImports=false
 
 import os
+import sys
+from tempfile import TemporaryDirectory
 from typing import Any
 
 os.environ.setdefault("CREWAI_DISABLE_TELEMETRY", "true")
 os.environ.setdefault("CREWAI_TRACING_ENABLED", "false")
 
-from crewai import Agent, Crew, Task
-from crewai.llms.base_llm import BaseLLM
+try:
+    from crewai import Agent, Crew, Task
+    from crewai.llms.base_llm import BaseLLM
+except ModuleNotFoundError:
+    sys.exit("This example needs CrewAI, in an environment of its own: pip install recollect crewai")
 
 from recollect import Memory
 from recollect.integrations.crewai import RecollectMemory
@@ -39,14 +45,19 @@ def crew(memory: RecollectMemory, work: str) -> str:
     return str(Crew(agents=[agent], tasks=[task], memory=memory, tracing=False).kickoff())
 
 
-def main() -> None:
-    with Memory.open() as memory:
-        print("derek:", crew(RecollectMemory(memory.scope("derek")), "Find a place for the launch party."))
-    with Memory.open() as memory:  # another day
+def ask(memory: Memory, user: str, work: str) -> None:
+    print(f"{user}: {work}\ncrew: {crew(RecollectMemory(memory.scope(user)), work)}")
+
+
+def main(database: str) -> None:
+    with Memory.open(database, embedder="hashing") as memory:
+        ask(memory, "derek", "Find a place for the launch party.")
+    with Memory.open(database, embedder="hashing") as memory:  # another day
         asked = "Where does the launch party take place?"
-        print("derek:", crew(RecollectMemory(memory.scope("derek")), asked))
-        print("ana:", crew(RecollectMemory(memory.scope("ana")), asked))
+        ask(memory, "derek", asked)
+        ask(memory, "ana", asked)
 
 
 if __name__ == "__main__":
-    main()
+    with TemporaryDirectory() as folder:
+        main(sys.argv[1] if len(sys.argv) > 1 else f"{folder}/memory.db")

@@ -1,10 +1,14 @@
 """A LangChain chain with a history that outlives it and a retriever over everything ever said.
 
     pip install 'recollect[langchain]'
-    python examples/langchain_memory.py
+    python examples/langchain_memory.py [DATABASE]
 
 The model is scripted, so that this runs without a key: put your own in its place.
+Run it twice with a database: the second time it knows from the first.
 """
+
+import sys
+from tempfile import TemporaryDirectory
 
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
@@ -27,19 +31,20 @@ def chat(memory: Memory, user: str, conversation: str, said: str, llm: GenericFa
     question = HumanMessage(said)
     answer = llm.invoke([SystemMessage(f"What you know:\n{known}"), *history.messages, question])
     history.add_messages([question, answer])
-    print(f"{user}: {said}\n  known: {known or 'nothing'}\n  model: {answer.text}")
+    print(f"{user}: {said}\n  retrieved: {known or 'nothing'}\nagent: {answer.text}")
     return answer.text
 
 
-def main() -> None:
-    with Memory.open() as memory:
+def main(database: str) -> None:
+    with Memory.open(database, embedder="hashing") as memory:
         chat(memory, "derek", "monday", "My dog Rex is allergic to chicken.", model("Poor Rex!"))
-    with Memory.open() as memory:  # another day
+    with Memory.open(database, embedder="hashing") as memory:  # another day
         chat(memory, "derek", "friday", "What is Rex allergic to?", model("Chicken."))
         chat(memory, "ana", "friday", "What is Rex allergic to?", model("I do not know Rex."))
         monday = RecollectChatMessageHistory(memory.scope("derek", conversation="monday"))
-        print([message.type for message in monday.messages])
+        print(f"messages in derek's Monday: {[message.type for message in monday.messages]}")
 
 
 if __name__ == "__main__":
-    main()
+    with TemporaryDirectory() as folder:
+        main(sys.argv[1] if len(sys.argv) > 1 else f"{folder}/memory.db")

@@ -1,11 +1,14 @@
 """A LangGraph agent that still knows, in a new process, what it was told: its store is Recollect.
 
     pip install 'recollect[langgraph]'
-    python examples/langgraph_memory.py
+    python examples/langgraph_memory.py [DATABASE]
 
 The model is scripted, so that this runs without a key: put your own in its place.
+Run it twice with a database: the second time it knows from the first.
 """
 
+import sys
+from tempfile import TemporaryDirectory
 from typing import Any, NotRequired, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -51,16 +54,20 @@ def agent(store: RecollectStore):
     return builder.compile(store=store)
 
 
-def main() -> None:
-    with Memory.open() as memory:
-        agent(RecollectStore(memory, "derek")).invoke({"said": "Remember: the standup is at nine"})
-        agent(RecollectStore(memory, "derek")).invoke({"said": "Remember: Rex the dog eats at six"})
-    with Memory.open() as memory:  # another day
-        derek = agent(RecollectStore(memory, "derek")).invoke({"said": "When does Rex eat?"})
-        ana = agent(RecollectStore(memory, "ana")).invoke({"said": "When does Rex eat?"})
-    print("derek:", derek["answer"])
-    print("ana:", ana["answer"])
+def chat(memory: Memory, user: str, said: str) -> None:
+    told = agent(RecollectStore(memory, user)).invoke({"said": said})
+    print(f"{user}: {said}\nagent: {told['answer']}")
+
+
+def main(database: str) -> None:
+    with Memory.open(database, embedder="hashing") as memory:
+        chat(memory, "derek", "Remember: the standup is at nine")
+        chat(memory, "derek", "Remember: Rex the dog eats at six")
+    with Memory.open(database, embedder="hashing") as memory:  # another day
+        chat(memory, "derek", "When does Rex eat?")
+        chat(memory, "ana", "When does Rex eat?")
 
 
 if __name__ == "__main__":
-    main()
+    with TemporaryDirectory() as folder:
+        main(sys.argv[1] if len(sys.argv) > 1 else f"{folder}/memory.db")

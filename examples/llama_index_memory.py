@@ -2,11 +2,14 @@
 session knows of it.
 
     pip install 'recollect[llama-index]'
-    python examples/llama_index_memory.py
+    python examples/llama_index_memory.py [DATABASE]
 
 The model is scripted, so that this runs without a key: put your own in its place.
+Run it twice with a database: the second time it knows from the first.
 """
 
+import sys
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
@@ -45,15 +48,20 @@ def engine(memory: Memory, user: str, session: str) -> SimpleChatEngine:
     return SimpleChatEngine.from_defaults(llm=Scripted(), memory=chat)
 
 
-def main() -> None:
-    with Memory.open() as memory:
+def chat(engine: SimpleChatEngine, user: str, said: str) -> None:
+    print(f"{user}: {said}\nagent: {engine.chat(said)}")
+
+
+def main(database: str) -> None:
+    with Memory.open(database, embedder="hashing") as memory:
         monday = engine(memory, "derek", "monday")
-        print("derek:", monday.chat("My dog Rex is allergic to chicken, so he gets fish."))
-        print("derek:", monday.chat("He is a good dog, and sleeps on the sofa all day long."))
-    with Memory.open() as memory:  # another day
-        print("derek:", engine(memory, "derek", "friday").chat("What is Rex allergic to?"))
-        print("ana:", engine(memory, "ana", "friday").chat("What is Rex allergic to?"))
+        chat(monday, "derek", "My dog Rex is allergic to chicken, so he gets fish.")
+        chat(monday, "derek", "He is a good dog, and sleeps on the sofa all day long.")
+    with Memory.open(database, embedder="hashing") as memory:  # another day
+        chat(engine(memory, "derek", "friday"), "derek", "What is Rex allergic to?")
+        chat(engine(memory, "ana", "friday"), "ana", "What is Rex allergic to?")
 
 
 if __name__ == "__main__":
-    main()
+    with TemporaryDirectory() as folder:
+        main(sys.argv[1] if len(sys.argv) > 1 else f"{folder}/memory.db")

@@ -43,4 +43,5 @@ def run_example(name: str, *arguments: object) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     return done.stdout

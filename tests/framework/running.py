@@ -1,4 +1,4 @@
-"""Runs an example as its reader would: as a program of its own, with a database of its own."""
+"""Runs an example as its reader would: as a program of its own, which leaves their memory alone."""
 
 import os
 import subprocess
@@ -13,8 +13,7 @@ def run_example(name: str, home: Path, **more: str) -> list[str]:
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "src"),
-        "RECOLLECT_DB": str(home / "example.db"),
-        "RECOLLECT_EMBEDDER": "hashing",  # no weights are needed
+        "RECOLLECT_DB": str(home / "real.db"),
         **more,
     }
     done = subprocess.run(
@@ -27,4 +26,5 @@ def run_example(name: str, home: Path, **more: str) -> list[str]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert not (home / "real.db").exists()  # nobody's own memory is written to
     return done.stdout.splitlines()

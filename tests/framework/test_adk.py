@@ -128,6 +128,8 @@ def test_a_session_is_found_by_its_user_in_its_app_and_by_nobody_else(memory: An
         await desk.service.add_session_to_memory(session_of(event("My sister Vera lives in Lisbon.")))
         assert await desk.found("Where does Vera live?") == ["My sister Vera lives in Lisbon."]
         assert await desk.found("Where does Vera live?", user="ben") == []
+        with pytest.raises(Invalid, match="_global"):  # which all apps would read
+            desk.service.scope("_global", "anna")
         other = await desk.service.search_memory(app_name="other", user_id="anna", query="Vera Lisbon")
         assert other.memories == []
         entry = (await desk.service.search_memory(query="Vera Lisbon", **where)).memories[0]
@@ -286,6 +288,14 @@ def test_a_session_is_saved_every_five_turns_of_its_user(here: Memory) -> None:
         turns = contents(here)
         assert turns.count("Fine.") == number // 5 * 5
         assert len(turns) == number // 5 * 10
+
+
+def test_nothing_is_saved_for_whom_memory_is_off(here: Memory) -> None:
+    here.scope(user="anna").update_settings(enabled=False)
+    desk = Desk(here)
+    for number in range(5):
+        asyncio.run(desk.say(f"message {number}"))
+    assert contents(here) == []
 
 
 def test_many_talk_at_once(memory: Any) -> None:

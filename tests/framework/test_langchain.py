@@ -267,17 +267,23 @@ def test_a_wrong_setting_is_told(told: ScopedMemory) -> None:
         RecollectRetriever(memory=told, how={"kinds": ["nonsense"]}).invoke("What is Rex allergic to?")
 
 
+def test_the_memory_of_all_is_refused_at_once(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "all.db", embedder="none")
+    with memory, pytest.raises(ValueError, match="one user's memory"):
+        RecollectRetriever(memory=memory)
+
+
 def test_the_example_runs(tmp_path: Path) -> None:
     lines = run_example("langchain_memory.py", tmp_path)
     assert lines == [
         "derek: My dog Rex is allergic to chicken.",
-        "  known: nothing",
-        "  model: Poor Rex!",
+        "  retrieved: nothing",
+        "agent: Poor Rex!",
         "derek: What is Rex allergic to?",
-        "  known: My dog Rex is allergic to chicken.",
-        "  model: Chicken.",
+        "  retrieved: My dog Rex is allergic to chicken.",
+        "agent: Chicken.",
         "ana: What is Rex allergic to?",
-        "  known: nothing",
-        "  model: I do not know Rex.",
-        "['human', 'ai']",
+        "  retrieved: nothing",
+        "agent: I do not know Rex.",
+        "messages in derek's Monday: ['human', 'ai']",
     ]

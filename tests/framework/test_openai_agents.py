@@ -4,11 +4,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from recollect import Memory, RecollectError
+from recollect import Invalid, Memory, RecollectError
 from tests.framework.memories import FORMS, opened, run_example
 
 pytest.importorskip("agents")
@@ -270,6 +270,13 @@ def test_an_item_of_which_a_part_was_forgotten_is_gone(here: Memory) -> None:
     asyncio.run(session.add_items(ITEMS[:4]))
     scope.forget(scope.conversation("s1")[-1].id)
     assert asyncio.run(session.get_items()) == ITEMS[:3]
+
+
+def test_the_memory_of_all_is_refused_at_once(here: Memory) -> None:
+    with pytest.raises(Invalid, match="one user's memory"):
+        RecollectSession("s", cast(Any, here))
+    with pytest.raises(Invalid, match="one user's memory"):
+        memory_tools(cast(Any, here))
 
 
 def test_the_example(tmp_path: Path) -> None:

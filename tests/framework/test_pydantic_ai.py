@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from recollect import Memory
+from recollect import Invalid, Memory
 from tests.framework.memories import FORMS, opened, run_example
 
 pytest.importorskip("pydantic_ai")
@@ -284,6 +284,18 @@ def test_a_history_without_a_question_is_left_alone(here: Memory) -> None:
     ran(agent, None, message_history=history, deps="anna", conversation_id="c1")
     assert model.shown() == ["Be kind."]
     assert said(here) == [("assistant", "Fine.")]
+
+
+def test_nothing_is_recorded_for_whom_memory_is_off(here: Memory) -> None:
+    here.scope(user="anna").update_settings(enabled=False)
+    asyncio.run(agent_of(here, Asked()).run("I live in Lisbon.", deps="anna", conversation_id="c1"))
+    assert said(here) == []
+
+
+def test_the_memory_of_all_is_refused_at_once(here: Memory) -> None:
+    for make in (memory_toolset, MemoryHistory):
+        with pytest.raises(Invalid, match="one user's memory"):
+            make(cast(Any, here))
 
 
 def test_the_example(tmp_path: Path) -> None:

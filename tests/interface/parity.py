@@ -201,6 +201,7 @@ def mining(place: Place) -> Any:
         mine.timeline("Anna"),
         mine.timeline(since=day(0), until=day(9), limit=3),
         mine.timeline(as_of=day(5)),
+        mine.timeline(limit=2, latest=True),
     )
     yield mine.neighbours("Anna"), mine.neighbours("Anna", hops=2, limit=2, as_of=day(1))
     yield mine.palace(), mine.palace(1), mine.palace("W-001", 1), mine.palace("W-001/R-01", closet=1)

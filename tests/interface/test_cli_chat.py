@@ -108,6 +108,14 @@ def test_events_are_lines_of_json(chat: Chat, model: OpenAIServer) -> None:
     assert process.returncode == 0
 
 
+def test_only_the_answer_is_on_standard_output(chat: Chat, model: OpenAIServer) -> None:
+    for options, told in (((), False), (("--verbose",), True)):
+        model.say(Calls((("RetrieveFacts", {"query": "tea"}),), text="Let me look."), "Green tea.")
+        out, errors = chat(*options).communicate("Which tea do I like?\n", timeout=WAIT)
+        assert out == "Green tea.\n"
+        assert ("Let me look." in errors) is told
+
+
 def test_a_terminal_is_not_driven_by_what_a_model_says(chat: Chat, model: OpenAIServer) -> None:
     model.say("Red \x1b[31mtea\x07.")
     out, _ = chat().communicate("Tea?\n", timeout=WAIT)
@@ -138,6 +146,23 @@ def test_remember_why_and_forget(chat: Chat, tmp_path: Path) -> None:
     events, _ = said(chat("--json"), "/remember The code is 1", "/forget last", "/forget last")
     assert [event["type"] for event in events[1:]] == ["remembered", "forgotten", "error"]
     assert remembered(tmp_path) == []
+
+
+def test_forget_last_goes_back_step_by_step(chat: Chat, tmp_path: Path) -> None:
+    events, _ = said(chat("--json"), "/remember The code is 1", "One?", "Two?", *["/forget last"] * 4)
+    assert [event["forgotten"].get("turn") for event in of_type(events, "forgotten")[:2]] == [2, 2]
+    assert [event["type"] for event in events[-2:]] == ["forgotten", "error"]
+    assert remembered(tmp_path) == []
+
+
+def test_the_exit_code_is_that_of_the_last_question(chat: Chat, model: OpenAIServer) -> None:
+    process = chat("--json")
+    said(process, "One?", "/bogus")
+    assert process.returncode == 0
+    model.script(Status(401))
+    process = chat("--json")
+    said(process, "One?", "/help")
+    assert process.returncode == 1
 
 
 def test_what_cannot_be_done_is_said_and_the_chat_goes_on(chat: Chat, model: OpenAIServer) -> None:

@@ -154,7 +154,7 @@ def test_help_and_version() -> None:
         (("db", "stats"), 3, "NotFound"),
         (("remember", " "), 1, "Invalid"),
         (("list", "--db", "mysql://somewhere/x"), 1, "SettingsError"),
-        (("import", "/no/such/file"), 1, "FileNotFoundError"),
+        (("import", "/no/such/file"), 3, "NotFound"),
         (("record", "--file", "/no/such/file"), 1, "FileNotFoundError"),
         (("record", "nobody", "hello"), 2, "Usage"),
         (("record", "user"), 2, "Usage"),

@@ -125,6 +125,36 @@ def test_what_cannot_be_imported(tmp_path: Path) -> None:
     assert failure("import", "--from", "claude", tmp_path / "y.zip", code=1)["type"] == "Invalid"
 
 
+def test_what_was_asked_for_and_is_not_there(tmp_path: Path) -> None:
+    rows = [{"id": n, "memory": f"fact {n}", "user_id": f"user {n}"} for n in range(2)]
+    told = failure("import", written(tmp_path / "m.json", rows), "--of", "nobody", code=3)["message"]
+    assert "'nobody'" in told
+    assert "user 0, user 1" in told
+    talk = chatgpt("c1", node("q", "root", "user", "Hello"))
+    export = zipped(tmp_path / "export.zip", conversations=[talk])
+    told = failure("import", export, "--from", "claude", code=1)["message"]
+    assert "--from chatgpt" in told
+    failure("import", tmp_path / "nowhere.jsonl", code=3)
+
+
+def test_what_else_is_in_a_folder_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    (folder / "notes").mkdir(parents=True)
+    written(folder / "conversations.json", [chatgpt("c1", node("q", "root", "user", "Hello"))])
+    written(folder / "mem0.json", [{"id": "1", "memory": "Likes tea"}])
+    (folder / "log.jsonl").write_text('{"role": "user", "content": "Hi"}')
+    (folder / "user.json").write_text('{"id": "u", "email": "e"}')
+    (folder / "notes" / "a.md").write_text("Tea")
+    answer = ask("import", folder)
+    assert (answer["source"], answer["imported"]) == ("chatgpt", {"turn": 1})
+    assert {one["first"][0]: one["reason"] for one in answer["skipped"]} == {
+        "mem0.json": "it is of mem0: import it by itself",
+        "log.jsonl": "it is of messages: import it by itself",
+        "notes/a.md": "it is of markdown: import it by itself",
+    }
+    assert ask("import", folder, "--from", "chatgpt")["skipped"] == []
+
+
 @pytest.mark.parametrize("source", ["recollect", "messages"])
 def test_what_comes_through_a_pipe(tmp_path: Path, source: str) -> None:
     run("remember", "Likes tea")

@@ -182,6 +182,16 @@ def test_what_is_no_message_is_refused_and_the_server_goes_on(served: Served, bo
     assert send(client).status_code == 200
 
 
+@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"jsonrpc": "2.0"}'])
+def test_what_is_no_message_is_told_so_in_a_sentence(served: Served, body: bytes) -> None:
+    answered = served.of("hostile").post(
+        "/mcp", content=body, headers={**ACCEPT, "Content-Type": "application/json"}
+    )
+    assert answered.status_code == 400
+    assert "JSON-RPC 2.0" in answered.json()["error"]["message"]
+    assert len(answered.content) < 300
+
+
 def test_limits_hold_here_too(tmp_path: Path) -> None:
     with guarded(tmp_path, rate_limit=3, body_mb=1) as server:
         client = server.of("ana")

@@ -106,6 +106,7 @@ def test_doing_it_twice_changes_nothing_and_undoing_it_leaves_the_rest(home: Pat
     assert ask("mcp", "install", "claude-code", "--channel", "work")["changed"] is True
     assert ask("mcp", "uninstall", "claude-code")["changed"] is True
     assert ask("mcp", "uninstall", "claude-code")["changed"] is False
+    assert "There is no recollect in " in run("mcp", "uninstall", "claude-code").stdout
     assert json.loads(file.read_text()) == {"mcpServers": {"other": {"command": "x"}}, "projects": {}}
 
 

@@ -134,6 +134,8 @@ def test_the_timeline_tells_what_was_when(ask: Any) -> None:
         assert (event["at"][:10], event["content"]) == ("2024-05-01", "Ben moved to Porto")
         assert len((await told(client, "timeline", until="2024-12-31T23:59:59+01:00"))["events"]) == 1
         assert "Nobody" in await refused(client, "timeline", about="Nobody")
+        (event,) = (await told(client, "timeline", limit=1))["events"]
+        assert event["content"] == "The cat is called Mia"
 
     ask(work)
 
@@ -152,6 +154,7 @@ def test_the_palace_is_walked_from_subjects_to_turns(served: Served, ask: Any, r
             if opened["level"] == "drawer":
                 break
         assert seen == ["wing", "room", "closet", "drawer"]
+        assert "(1 room, 1 closet, 1 drawer)" in str((await client.call_tool("palace", {})).content[0])
         assert (await told(client, "palace", place=place))["content"].startswith("My sister Clara")
         root = json.loads((await client.read_resource("recollect://palace")).contents[0].text)  # type: ignore[union-attr]
         wing = root["places"][0]["place"]
@@ -248,7 +251,7 @@ def test_a_client_is_told_how_memory_is_meant(ask: Any) -> None:
         ("correct", {"id": UNKNOWN, "content": "x"}, UNKNOWN),
         ("correct", {"id": "'; DROP TABLE facts; --", "content": "x"}, "DROP TABLE"),
         ("pin", {"id": UNKNOWN}, UNKNOWN),
-        ("forget", {}, "forget"),
+        ("forget", {}, "exactly one of: id, conversation."),
         ("forget", {"id": UNKNOWN}, UNKNOWN),
         ("forget", {"id": UNKNOWN, "conversation": "c"}, "one"),
         ("forget", {"everything": True}, "everything: there is no such argument"),

@@ -130,14 +130,20 @@ def test_a_palace_that_was_exported_as_markdown(tmp_path: Path) -> None:
         "# family / max\n\n## d1\n\n> Max loves chess\n> \n> and tea\n\n| Field | Value |\n|---|---|\n"
         "| Source | a.txt |\n| Filed | 2026-01-02T03:04:05+00:00 |\n| Added by | me |\n\n---\n\n"
         "## d2\n\n> Second\n\n| Field | Value |\n|-------|-------|\n| Filed | unknown |\n\n---\n\n"
+        "## d3\n\n> Third\n\n| Field | Value |\n|---|---|\n\n---\n\n"
+        "## d4\n\n> Fourth\n\n| Field | Value |\n|---|---|\n| Filed | 2026-02-03T00:00:00Z |\n"
     )
     found = known(mempalace.read(tmp_path))
     assert {key: one.content for key, one in found.items()} == {
         "d1": "Max loves chess\n\nand tea",
         "d2": "Second",
+        "d3": "Third",
+        "d4": "Fourth",
     }
     assert found["d1"].at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert found["d2"].at is None
+    assert found["d3"].at is None  # and not that of the next
+    assert found["d4"].at == datetime(2026, 2, 3, tzinfo=UTC)
     assert detect(tmp_path) == "mempalace"
 
 

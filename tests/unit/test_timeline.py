@@ -43,6 +43,9 @@ def test_a_span_and_a_limit(derek: ScopedMemory) -> None:
         derek.record("user", str(number), at=day(number))
     assert [e.content for e in derek.timeline(since=day(1), until=day(4))] == ["1", "2", "3"]
     assert [e.content for e in derek.timeline(since=day(1), limit=2)] == ["1", "2"]
+    assert [e.content for e in derek.timeline(until=day(5), limit=2, latest=True)] == ["3", "4"]
+    assert [e.content for e in derek.timeline(as_of=day(3), limit=2, latest=True)] == ["2", "3"]
+    assert derek.timeline(latest=True) == derek.timeline()
     with pytest.raises(Invalid, match="time zone"):
         derek.timeline(since=datetime(2026, 1, 1))  # noqa: DTZ001
 

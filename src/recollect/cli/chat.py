@@ -3,6 +3,7 @@
 import importlib
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
 from io import TextIOWrapper
@@ -36,7 +37,7 @@ NEEDED = (
 HELP = """\
 /remember TEXT   save a memory as it is given
 /forget ID       erase one record, and what was derived from it alone
-/forget last     erase what was last remembered or, if that is later, said
+/forget last     erase what was last remembered or, if that is later, said; again, what was before it
 /why             what was recalled for the last question, and why
 /help            this
 /quit            end the chat; so does Ctrl-D. Ctrl-C stops an answer.
@@ -120,8 +121,8 @@ class Talk:
         self._conversation = conversation
         self._view = view
         self._asked: tuple[str, Recalled] | None = None
-        self._last: list[str] = []
-        """What `/forget last` erases."""
+        self._done: list[list[str]] = []
+        """What was said or remembered here, the latest last: `/forget last` erases it piece by piece."""
         self.failed = False
         """Whether the last question got no answer of the model's."""
 
@@ -147,12 +148,12 @@ class Talk:
             except KeyboardInterrupt:
                 self._view.stopped()
             except RecollectError as error:
-                self.failed = True
                 self._view.failed(error)
 
     def _ask(self, question: str) -> None:
         from recollect.agent.events import Final, Recalled
 
+        self.failed = True
         before = self._turns()
         events = self._agent.stream(question, conversation=self._conversation)
         try:
@@ -164,7 +165,7 @@ class Talk:
                 self._view.event(event)
         finally:
             cast("Generator[Any]", events).close()  # so that the agent stops, wherever it was interrupted
-            self._last = [id for id in self._turns() if id not in before]
+            self._done.append([id for id in self._turns() if id not in before])
 
     def _turns(self) -> list[str]:
         """The latest turns of this conversation."""
@@ -175,21 +176,25 @@ class Talk:
         if not text:
             raise Invalid("Say what to remember: /remember TEXT.")
         memory = self._scope.remember(text)
-        self._last = [memory.id]
+        self._done.append([memory.id])
         self._view.told("remembered", f"Remembered: {memory.id}", memory=to_json(memory))
 
     def _forget(self, what: str) -> None:
         if not what:
             raise Invalid("Say what to forget: /forget ID, or /forget last.")
-        ids = self._last if what == "last" else [what]
-        if not ids:
-            raise NotFound("Nothing was remembered or said in this chat that is still there.")
-        counts: dict[str, int] = {}
-        for id in ids:
-            for kind, count in self._scope.forget(id).counts.items():
-                counts[kind] = counts.get(kind, 0) + count
-        self._last = [id for id in self._last if id not in ids]
+        counts = self._forget_last() if what == "last" else self._scope.forget(what).counts
         self._view.told("forgotten", f"Forgotten: {output.summed(counts) or 'nothing'}.", forgotten=counts)
+
+    def _forget_last(self) -> Mapping[str, int]:
+        """Erase the latest that is still there."""
+        while self._done:
+            counts: Counter[str] = Counter()
+            for id in self._done.pop():
+                with suppress(NotFound):  # forgotten by its id, or with what it was derived from
+                    counts.update(self._scope.forget(id).counts)
+            if counts:
+                return dict(counts)
+        raise NotFound("Nothing was remembered or said in this chat that is still there.")
 
     def _why(self, _: str) -> None:
         if self._asked is None:

@@ -59,13 +59,15 @@ class Lines:
 
 
 class Human:
-    """The answer as it comes and, if wanted, the way to it."""
+    """The answer and, if wanted, the way to it. On a terminal it is shown as it comes. Elsewhere only what is
+    the answer may be on standard output, and what a model says is not known to be until it calls no tool."""
 
     prompt = "> "
 
     def __init__(self, verbose: bool, note: Callable[[str], None]) -> None:
         self._verbose = verbose
         self._note = note
+        self._live = sys.stdout.isatty()
         self._open = ""
         """What stands in the line that is being written."""
         self._said = ""
@@ -78,13 +80,14 @@ class Human:
     def event(self, event: Event) -> None:
         match event:
             case Text():
-                self._write(event.text)
                 self._said += event.text
+                if self._live:
+                    self._write(event.text)
             case Recalled():
                 self._said = ""
                 self._recalled(event.hits, event.problems)
             case Thought():
-                self._step("thought", event.text if event.text.strip() not in self._said else "")
+                self._step("thought", "" if self._shown(event.text) else event.text)
             case Action():
                 self._said = ""
                 self._step(
@@ -96,7 +99,7 @@ class Human:
                 self._end()
                 self._note(f"! {event.text}")
             case Final():
-                if event.text.strip() not in self._said:
+                if not self._shown(event.text):
                     self._end()
                     self._write(event.text)
                 self._end()
@@ -112,8 +115,14 @@ class Human:
         output.error_line(f"Error: {error}")
 
     def stopped(self) -> None:
+        if not self._live:
+            self._write(self._said)
         self._end()
+        self._said = ""
         self._note("Stopped.")
+
+    def _shown(self, text: str) -> bool:
+        return self._live and text.strip() in self._said
 
     def _write(self, text: str) -> None:
         sys.stdout.write(output.safe(text))

@@ -56,7 +56,9 @@ class Options:
             help="What computes vectors: a model, a directory, a URL, hashing, or none.",
         ),
     ] = None
-    json: Annotated[bool, _everywhere("--json", help="Answer with one JSON document.")] = False
+    json: Annotated[
+        bool, _everywhere("--json", help="Answer in JSON: one document; of a chat, a line an event.")
+    ] = False
     quiet: Annotated[bool, _everywhere("--quiet", "-q", help="No warnings and no progress.")] = False
 
     def then(self, given: Mapping[str, Any]) -> "Options":

@@ -141,7 +141,8 @@ def _changed(here: Here, change: Change, dry_run: bool) -> None:
 
     def tell() -> None:
         if text is None:
-            output.line(f"{file} is as it should be already.")
+            gone = f"There is no {change.name} in {file}: nothing to take out."
+            output.line(gone if change.entry is None else f"{file} is as it should be already.")
             return
         output.line(f"{'Would write' if dry_run else 'Written'}: {file}")
         output.line(change.described())

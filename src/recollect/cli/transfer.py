@@ -15,7 +15,7 @@ import typer
 from recollect import wiring
 from recollect.cli import output, values
 from recollect.cli.frame import Here, command
-from recollect.errors import Invalid
+from recollect.errors import Invalid, NotFound
 from recollect.importing import AUTO, SOURCES, Report, import_from
 from recollect.importing.detecting import OWN, detect
 from recollect.record.copy import Copied, check_has, copy_store
@@ -134,8 +134,10 @@ def import_(
 
     Stopped half way, it goes on when run again. What is left out is told, with the reason.
     """
-    if source == AUTO:
-        source = _told_by(file)
+    if file != values.STDIN and not Path(file).exists():
+        raise NotFound(f"There is no file {file}.")
+    if source == AUTO and _told_by(file) == OWN:
+        source = OWN
     if source != OWN:
         if file == values.STDIN:
             raise typer.BadParameter(f"an import from {source} needs a file, not -.", param_hint="PATH")

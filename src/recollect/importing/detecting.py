@@ -1,17 +1,20 @@
 """Which program a file is of, by what is in it."""
 
+import re
 import zipfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
-from recollect.errors import NotFound
+from recollect.errors import Invalid, NotFound
 from recollect.importing import chatgpt, claude, markdown, mem0, mempalace, messages
-from recollect.importing.files import sources, values
+from recollect.importing.files import Source, sources, values
 from recollect.importing.items import as_list, as_object
 from recollect.model.records import Json
 
 OWN = "recollect"
 """What `recollect export` writes."""
+_DATA = r".*\.(json|jsonl|ndjson)(\.gz)?"
 
 
 def detect(path: Path) -> str | None:
@@ -43,12 +46,29 @@ def _folder(path: Path) -> str | None:
     return markdown.SOURCE if next(markdown.notes(path), None) else None
 
 
+def others(path: Path, source: str) -> Iterator[tuple[str, str]]:
+    """What else is in a folder that is imported as of one source: a file, and what it is of."""
+    if not path.is_dir() or source == mempalace.SOURCE:
+        return
+    read = re.compile(mem0.FILES if source == mem0.SOURCE else chatgpt.FILES)
+    for one in sources(path, _DATA):
+        with suppress(Invalid, OSError):
+            found = _one(one)
+            if found is not None and (found != source or not read.fullmatch(one.name)):
+                yield one.name, found
+    if source != markdown.SOURCE:
+        yield from ((note.relative_to(path).as_posix(), markdown.SOURCE) for note in markdown.notes(path))
+
+
 def _first(path: Path, pattern: str) -> str | None:
-    """By the first value in the first of such files."""
-    for source in sources(path, pattern)[:1]:
-        with closing(values(source)) as found:
-            return next((_like(as_object(value)) for _, value in found), None)
-    return None
+    """By the first of such files."""
+    return next((_one(source) for source in sources(path, pattern)), None)
+
+
+def _one(source: Source) -> str | None:
+    """By the first value in a file."""
+    with closing(values(source)) as found:
+        return next((_like(as_object(value)) for _, value in found), None)
 
 
 def _like(value: Json) -> str | None:

@@ -179,8 +179,9 @@ def _exported(folder: Path, room: Path) -> Items:
     found = [*_DRAWER.finditer(text)]
     if not found:
         yield Left(name, NOT_AN_OBJECT)
-    for place, one in enumerate(found, 1):
-        filed = _FILED.search(text, one.end())
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    for place, (one, end) in enumerate(zip(found, ends, strict=False), 1):
+        filed = _FILED.search(text, one.end(), end)
         lines = (line.removeprefix(">").removeprefix(" ") for line in one[2].rstrip("\n").split("\n"))
         values = {"chroma:document": "\n".join(lines), "filed_at": filed[1] if filed else None}
         values |= {"wing": room.parent.name, "room": room.stem}

@@ -54,8 +54,12 @@ class Tally:
             places.append(item.where)
 
     @property
+    def taken(self) -> int:
+        return self.imported.total() + self.corrected + self.unchanged
+
+    @property
     def done(self) -> int:
-        return self.imported.total() + self.corrected + self.unchanged + self.reasons.total()
+        return self.taken + self.reasons.total()
 
     def report(self, source: str, dry_run: bool) -> Report:
         skipped = (Skipped(reason, n, tuple(self.first[reason])) for reason, n in self.reasons.most_common())

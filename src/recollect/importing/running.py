@@ -2,17 +2,19 @@
 killed or with a newer export, it goes on: what is there already is known again and left alone."""
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.errors import Conflict, Invalid
+from recollect.errors import Conflict, Invalid, NotFound
 from recollect.importing import chatgpt, claude, markdown, mem0, mempalace, messages
-from recollect.importing.detecting import OWN, detect
+from recollect.importing.detecting import OWN, detect, others
 from recollect.importing.items import IMPORTED, TOO_LONG, UNFIT, Item, Items, Known, Left, Said, as_object
 from recollect.importing.report import Report, Tally
 from recollect.importing.shelf import Shelf
 from recollect.limits import check_flag, check_progress, check_text
 from recollect.model.records import Turn
+from recollect.model.scope import GLOBAL
 from recollect.record.turns import Message, check_message, digest
 from recollect.scoped import ScopedMemory, workspace_of
 from recollect.workspace import Workspace
@@ -32,6 +34,8 @@ BATCH_CHARACTERS = 4 * 1024 * 1024
 
 TAKEN = "its conversation has other words there: it was changed since it was imported, or is another one"
 
+ELSEWHERE = "its conversation is in another channel, and can be in one only"
+
 
 def import_from(
     memory: ScopedMemory,
@@ -50,7 +54,7 @@ def import_from(
     check_progress(progress)
     check_flag("dry_run", dry_run)
     check_text("of", of)
-    source = _source(source, path)
+    told, source = source, _source(source, path)
     if source == messages.SOURCE:
         items = messages.read(path, memory.scope.conversation)
     else:
@@ -65,9 +69,21 @@ def import_from(
         shelf.keep([item for item in batch if isinstance(item, Known)])
         if progress:
             progress(tally.done)
+    if not tally.taken:
+        _check_right(source, path, tally, shelf)
+    for name, found in others(path, source) if told == AUTO else ():
+        tally.left(Left(name, f"it is of {found}: import it by itself"))
+    return tally.report(source, dry_run)
+
+
+def _check_right(source: str, path: Path, tally: Tally, shelf: Shelf) -> None:
+    """`Invalid` or `NotFound` where nothing was taken because something else was asked for."""
+    if (found := detect(path)) not in (None, source):
+        raise Invalid(f"{path} is of {found}, not of {source}: import it with --from {found}.")
+    if missing := shelf.missing():
+        raise NotFound(f"Nothing in {path} is {missing}.")
     if not tally.done:
         raise Invalid(f"There is nothing of {source} in {path}: is it the right file, and the right source?")
-    return tally.report(source, dry_run)
 
 
 def _source(source: str, path: Path) -> str:
@@ -115,7 +131,7 @@ def _record(memory: ScopedMemory, items: list[Said], tally: Tally, dry_run: bool
         elif known[place] == says:
             tally.unchanged += 1
         else:
-            tally.left(Left(item.where, TAKEN))
+            tally.left(Left(item.where, TAKEN if known[place] else ELSEWHERE))
         known.setdefault(place, says)
     if dry_run:
         tally.imported["turn"] += len(new)
@@ -128,7 +144,7 @@ def _write(memory: ScopedMemory, items: list[Said], tally: Tally) -> None:
     if not items:
         return
     try:
-        memory.record_many([item.message for item in items])
+        new = _recorded(memory, [item.message for item in items])
     except (Invalid, Conflict) as error:
         if len(items) == 1:
             tally.left(Left(items[0].where, TAKEN if isinstance(error, Conflict) else UNFIT))
@@ -137,7 +153,22 @@ def _write(memory: ScopedMemory, items: list[Said], tally: Tally) -> None:
         _write(memory, items[:half], tally)
         _write(memory, items[half:], tally)
     else:
-        tally.imported["turn"] += len(items)
+        tally.imported["turn"] += new
+        tally.unchanged += len(items) - new
+
+
+def _recorded(memory: ScopedMemory, messages: list[Message]) -> int:
+    """Record them; how many are ours, and not of somebody who imports the same at this moment."""
+    work, ours = workspace_of(memory), set[str]()
+
+    def new_ids(count: int) -> list[str]:
+        ids = work.new_ids(count)
+        ours.update(ids)
+        return ids
+
+    seen = copy(memory)
+    seen._work = replace(work, new_ids=new_ids)  # pyright: ignore[reportPrivateUsage]
+    return sum(turn.id in ours for turn in seen.record_many(messages))
 
 
 def _fitting(work: Workspace, item: Said) -> Said | Left:
@@ -163,13 +194,14 @@ def _says(message: Message) -> tuple[str, str]:
     return digest(message.content), str(message.role)
 
 
-def _known(work: Workspace, items: list[Said]) -> dict[tuple[str, int], tuple[str, str]]:
-    """What is recorded already in the places where these go."""
+def _known(work: Workspace, items: list[Said]) -> dict[tuple[str, int], tuple[str, str] | None]:
+    """What is recorded already in the places where these go; None for what is not read in this channel."""
+    read = (GLOBAL, work.scope.channel)
     places: dict[str, list[int]] = {}
     for conversation, index in (_place(item.message) for item in items):
         places.setdefault(conversation, []).append(index)
     return {
-        (conversation, turn.index): (turn.digest, str(turn.role))
+        (conversation, turn.index): (turn.digest, str(turn.role)) if turn.channel in read else None
         for conversation, indexes in places.items()
         for turn in work.store.find(Turn, {"conversation": conversation, "index": indexes})
     }

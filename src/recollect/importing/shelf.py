@@ -17,7 +17,7 @@ from recollect.importing.report import Tally
 from recollect.limits import check_metadata
 from recollect.model.changes import Expect
 from recollect.model.records import MEMORY_TYPES, Conversation, Json, Tombstone
-from recollect.model.scope import check_name
+from recollect.model.scope import GLOBAL, check_name
 from recollect.record.memories import tombstone_digest
 from recollect.record.turns import digest
 from recollect.scoped import ScopedMemory, workspace_of
@@ -31,6 +31,9 @@ EXPIRED = "it has expired"
 FORGOTTEN = "it was forgotten here"
 TWICE = "another with its id came before"
 ANOTHERS = "it is another user's: say whose are wanted with --of"
+NOT_ASKED_FOR = "it is another user's than was asked for"
+OWNERS = 10
+"""How many of the users in a file are named."""
 
 
 @dataclass(slots=True)
@@ -64,6 +67,8 @@ class Shelf:
         self._tally = tally
         self._dry_run = dry_run
         self._of = of
+        self._asked_for = of
+        self._owners: set[str] = set()
         self._loaded = False
         self._conversation: Conversation | None = None
         self._kept: dict[str, Kept] = {}
@@ -96,7 +101,14 @@ class Shelf:
         self._tombstones = {one.digest for one in store.find(Tombstone)}
         self._kept = {}
         kinds = MEMORY_TYPES if self._conversation is not None else ()
-        for record in (record for kind in kinds for record in store.find(kind)):
+        for record in (
+            record
+            for channel in dict.fromkeys(
+                (GLOBAL, self._work.scope.channel)
+            )  # what is read here, our own last
+            for kind in kinds
+            for record in store.find(kind, {"channel": channel})
+        ):
             told = as_object(record.metadata.get(IMPORTED))
             if told.get("from") == self._source and isinstance(told.get("id"), str):
                 kept = self._kept.setdefault(told["id"], Kept())
@@ -107,9 +119,18 @@ class Shelf:
     def _found(self) -> Conversation | None:
         return next(iter(self._work.store.get(Conversation, [self._name])), None)
 
+    def missing(self) -> str:
+        """Whose memories were asked for and are not there, and whose are; nothing, if they are."""
+        if self._asked_for is None or not self._owners or self._asked_for in self._owners:
+            return ""
+        names = sorted(self._owners)
+        more = f" and {len(names) - OWNERS} more" if len(names) > OWNERS else ""
+        return f"of {self._asked_for!r}: there are memories of {', '.join(names[:OWNERS])}{more}"
+
     def _is_wanted(self, item: Known) -> bool:
         """Whether it is the one user's and can be stored; if not, it is told why."""
         self._of = item.owner if self._of is None else self._of
+        self._owners |= {item.owner} if item.owner is not None else set()
         reason = self._unwanted(item, self._work.clock.now())
         self._taken.add(item.key)
         if reason is not None:
@@ -118,7 +139,7 @@ class Shelf:
 
     def _unwanted(self, item: Known, now: datetime) -> str | None:
         if item.owner not in (None, self._of):
-            return ANOTHERS
+            return ANOTHERS if self._asked_for is None else NOT_ASKED_FOR
         if item.key in self._taken:
             return TWICE
         if item.until is not None and item.until < (item.at or now):

@@ -24,6 +24,13 @@ PIECE = 100_000
 log = logging.getLogger("recollect.integrations")
 
 
+def check_scope(given: Any) -> Any:
+    """One user's memory, or a function that gives it; `Invalid` for the memory of all."""
+    if not callable(given) and (not hasattr(given, "recall") or callable(getattr(given, "scope", None))):
+        raise Invalid("An integration works with one user's memory: give it memory.scope(user=…).")
+    return given
+
+
 async def asked(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a verb answers. One that is not for asyncio works in a thread."""
     if inspect.iscoroutinefunction(verb):

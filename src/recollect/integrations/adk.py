@@ -31,7 +31,7 @@ from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from recollect import Conflict, Hit, Invalid, Message, NotFound, RecollectError, Turn
+from recollect import GLOBAL, Conflict, Hit, Invalid, Message, NotFound, RecollectError, Turn
 from recollect.integrations._asking import PATIENCE, asked, loaded, log, pieces, recalled, saved
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class RecollectMemoryService(BaseMemoryService):
 
     def scope(self, app_name: str, user_id: str) -> "Scoped":
         """The memory of an app's user."""
+        if app_name == GLOBAL:
+            raise Invalid(f"An app cannot be called {GLOBAL}: all others would read what it is told.")
         return self._memory.scope(user=user_id, channel=app_name, agent=app_name)
 
     def tools(self) -> list[Callable[..., Any] | BaseTool | BaseToolset]:
@@ -214,9 +216,14 @@ class AutoSavePlugin(BasePlugin):
         if not turns or turns % self._every:
             return
         try:
-            await asyncio.wait_for(self._service.add_session_to_memory(session), self._service.patience)
+            await asyncio.wait_for(self._add(session), self._service.patience)
         except (RecollectError, TimeoutError) as error:  # the next time saves it all
             log.warning("A session was not saved to memory: %s", type(error).__name__)
+
+    async def _add(self, session: Session) -> None:
+        """Save it, unless its user has memory switched off."""
+        if await asked(self._service.scope(session.app_name, session.user_id).is_on):
+            await self._service.add_session_to_memory(session)
 
 
 def user_turns(session: Session) -> int:

@@ -19,6 +19,7 @@ from crewai.memory.unified_memory import Memory as CrewMemory
 from crewai.memory.utils import join_scope_paths
 
 from recollect import Hit, NotFound, RecollectError, RemoteScopedMemory, ScopedMemory
+from recollect.integrations._asking import check_scope
 
 RECORD = "crewai"
 """In the metadata of a fact: what CrewAI says of it."""
@@ -38,6 +39,7 @@ class RecollectMemory(CrewMemory):
     kept: Any
 
     def __init__(self, kept: Kept, **fields: Any) -> None:
+        check_scope(kept)
         super().__init__(kept=kept, storage=Records(kept), **fields)
 
     def remember(self, content: str, *args: Any, **given: Any) -> MemoryRecord | None:
@@ -78,8 +80,9 @@ class RecollectMemory(CrewMemory):
         """A crew's results are kept as they are; those of a user who has memory switched off are not."""
         try:
             return [content] if content.strip() and self.kept.is_on() else []
-        except RecollectError:  # it will be told when something is saved
-            return [content]
+        except RecollectError as error:
+            log.warning("Memory was not asked, and nothing is kept: %s", type(error).__name__)
+            return []
 
     def recall(
         self,

@@ -10,7 +10,7 @@ blocks) is kept beside it, so that it comes back as it was.
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.chat_history import BaseChatMessageHistory
@@ -24,7 +24,7 @@ from langchain_core.messages import (
     messages_from_dict,
 )
 from langchain_core.retrievers import BaseRetriever
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from recollect import (
     Hit,
@@ -35,6 +35,7 @@ from recollect import (
     ScopedMemory,
     Turn,
 )
+from recollect.integrations._asking import check_scope
 
 MESSAGE = "langchain"
 """In the metadata of a turn: what its message is besides its text."""
@@ -56,6 +57,7 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
 
     def __init__(self, memory: ScopedMemory | RemoteScopedMemory) -> None:
         super().__init__()
+        check_scope(memory)
         if memory.scope.conversation is None:
             raise Invalid("A history is of one conversation: use memory.scope(user=…, conversation=…).")
         self._memory = memory
@@ -77,7 +79,7 @@ class RecollectRetriever(BaseRetriever):
     """What bears on a query, as documents: `id`, and in the metadata the score and where it comes from. A
     memory that cannot be reached gives none."""
 
-    memory: Any
+    memory: Annotated[Any, AfterValidator(check_scope)]
     """The scope that is asked: `memory.scope("derek")`."""
     top_k: int | None = None
     how: dict[str, Any] = Field(default_factory=dict[str, Any])

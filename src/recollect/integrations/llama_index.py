@@ -8,13 +8,14 @@ on the question, from this session and from all before it.
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemoryBlock
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from recollect import Invalid, Message, RecollectError, Recollection, RemoteScopedMemory, ScopedMemory
+from recollect.integrations._asking import check_scope
 
 T = TypeVar("T")
 
@@ -50,7 +51,7 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
     name: str = "long_term_memory"
     description: str | None = "What is known from earlier conversations."
     priority: int = 1
-    memory: Any
+    memory: Annotated[Any, AfterValidator(check_scope)]
     """The scope that is asked: `memory.scope("derek")`."""
     top_k: int | None = None
     how: dict[str, Any] = Field(default_factory=dict[str, Any])

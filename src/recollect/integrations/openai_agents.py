@@ -20,7 +20,7 @@ from agents import RunContextWrapper, SessionSettings, Tool, TResponseInputItem,
 from agents.run import CallModelData, ModelInputData
 
 from recollect import Message, NotFound, RecollectError, Turn
-from recollect.integrations._asking import PATIENCE, asked, loaded, pieces, recalled, saved
+from recollect.integrations._asking import PATIENCE, asked, check_scope, loaded, pieces, recalled, saved
 
 if TYPE_CHECKING:
     from recollect.integrations._asking import Scoped
@@ -35,7 +35,8 @@ _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "develop
 
 class RecollectSession:
     """The history of one session, in a user's memory. It fails as any session does: an agent that lost its
-    history would answer as if nothing had been said. `clear_session` forgets what was said, and what was
+    history would answer as if nothing had been said. It is the conversation `session_id`, even if the
+    scope names another. `clear_session` forgets what was said, and what was
     worked out from it alone."""
 
     def __init__(
@@ -48,7 +49,7 @@ class RecollectSession:
     ) -> None:
         self.session_id = session_id
         self.session_settings: SessionSettings | None = session_settings or SessionSettings()
-        self._scope = scope
+        self._scope: Scoped = check_scope(scope)
         self._patience = patience
         self._popped: set[str] = set()
 
@@ -125,6 +126,7 @@ class RecollectSession:
 def memory_tools(scope: "ScopeOf", *, patience: float = PATIENCE) -> list[Tool]:
     """`recall` and `remember` for an agent: of one user, or of whomever the run's context names. What is said
     in the scope's conversation, if it has one, is not recalled: the model has it in front of it."""
+    check_scope(scope)
 
     def of(context: RunContextWrapper[Any]) -> "Callable[[], Scoped]":
         return lambda: scope(context) if callable(scope) else scope

@@ -28,7 +28,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_core import to_json
 
 from recollect import Message
-from recollect.integrations._asking import PATIENCE, loaded, pieces, recalled, saved, tried
+from recollect.integrations._asking import PATIENCE, check_scope, loaded, pieces, recalled, saved, tried
 
 if TYPE_CHECKING:
     from recollect.integrations._asking import Scoped
@@ -43,6 +43,7 @@ INSTRUCTIONS = (
 
 def memory_toolset(scope: "ScopeOf", *, patience: float = PATIENCE) -> FunctionToolset[Any]:
     """`recall` and `remember`, of one user or of whomever the run is for."""
+    check_scope(scope)
 
     async def recall(ctx: RunContext[Any], query: str) -> dict[str, Any]:
         """Search what is remembered of earlier conversations with this user.
@@ -78,6 +79,9 @@ class MemoryHistory(AbstractCapability[Any]):
 
     _new: list[ModelMessage] = field(default_factory=list[ModelMessage], init=False, repr=False)
     """What was said in this run before the model was asked last; it is told nobody else when a run fails."""
+
+    def __post_init__(self) -> None:
+        check_scope(self.scope)
 
     async def for_run(self, ctx: RunContext[Any]) -> "MemoryHistory":
         return replace(self)
@@ -125,7 +129,8 @@ class MemoryHistory(AbstractCapability[Any]):
         raise error
 
     async def _record(self, ctx: RunContext[Any], turns: Sequence[Message]) -> None:
-        if turns:
+        """Record turns, if the user is known to have memory switched on."""
+        if turns and (await tried(_of(self.scope, ctx), "is_on", self.patience))[0]:
             where = {"conversation": ctx.conversation_id}
             await tried(_of(self.scope, ctx), "record_many", self.patience, turns, **where)
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import merge
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 
-from recollect.limits import check_text, check_time, check_whole
+from recollect.limits import check_flag, check_text, check_time, check_whole
 from recollect.model.recollection import Event
 from recollect.model.records import Entity, MemoryRecord, Relation, Role, Turn
 from recollect.workspace import Workspace
@@ -22,20 +22,27 @@ def timeline(
     until: datetime | None,
     limit: int,
     as_of: datetime | None = None,
+    latest: bool = False,
 ) -> list[Event]:
     """Events from `since` up to `until`, oldest first; with `entity`, a name, an alias or an id, only those
-    about it. With `as_of`, how things stood then: what held at that moment, from when it began."""
+    about it. With `as_of`, how things stood then: what held at that moment, from when it began. Of more than
+    `limit` the first ones, or the `latest`."""
     check_text("entity", entity)
     check_whole("limit", limit)
+    check_flag("latest", latest)
     first = _START if since is None else check_time("since", since)
     last = _END if until is None else check_time("until", until)
     then = None if as_of is None else check_time("as_of", as_of)
-    events = _everything(work, then) if entity is None else iter(_about(work, work.entity(entity), then))
-    inside = (event for event in events if first <= event.at < last)
-    return list(islice(inside, limit))
+    if entity is None:
+        events = _everything(work, then, latest)
+    else:
+        events = iter(sorted(_about(work, work.entity(entity), then), key=_key, reverse=latest))
+    found = list(islice((event for event in events if first <= event.at < last), limit))
+    return found[::-1] if latest else found
 
 
-def _everything(work: Workspace, then: datetime | None) -> Iterator[Event]:
+def _everything(work: Workspace, then: datetime | None, latest: bool) -> Iterator[Event]:
+    """All events in order of time, or, from the latest on, in the opposite order."""
     said = (
         Event(
             at=t.at,
@@ -46,16 +53,19 @@ def _everything(work: Workspace, then: datetime | None) -> Iterator[Event]:
             sources=(t.id,),
             metadata={"role": str(t.role)},
         )
-        for t in work.store.find(Turn, {"channel": work.channels}, order="at")
+        for t in work.store.find(Turn, {"channel": work.channels}, order="at", descending=latest)
         if t.role is not Role.NOTE  # the memory that cites it stands for it
     )
     if then is not None:
-        said = takewhile(lambda event: event.at <= then, said)
+        if latest:
+            said = dropwhile(lambda event: event.at > then, said)
+        else:
+            said = takewhile(lambda event: event.at <= then, said)
     known: list[Event] = []
     for memory in work.store.find(MemoryRecord, {"channel": work.channels}):
         known += _life(memory, then, work.clock.now())
-    known.sort(key=_key)
-    return merge(said, known, key=_key)
+    known.sort(key=_key, reverse=latest)
+    return merge(said, known, key=_key, reverse=latest)
 
 
 def _about(work: Workspace, entity: Entity, then: datetime | None) -> list[Event]:
@@ -74,7 +84,7 @@ def _about(work: Workspace, entity: Entity, then: datetime | None) -> list[Event
     names = {e.id: e.name for e in work.store.get(Entity, sorted(ends))}
     for relation in relations.values():
         events += _bond(relation, names, then)
-    return sorted(events, key=_key)
+    return events
 
 
 def _key(event: Event) -> tuple[datetime, str]:

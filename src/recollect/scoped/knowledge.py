@@ -59,11 +59,13 @@ class KnowledgeVerbs(ReadingVerbs):
         until: datetime | None = None,
         as_of: datetime | None = None,
         limit: int = 100,
+        latest: bool = False,
     ) -> builtins.list[Event]:
         """What was said, learnt, corrected and ended, oldest first; with `entity`, a name or alias, only
-        what is about it; with `as_of` only what held then."""
+        what is about it; with `as_of` only what held then. Of more than `limit`, the first ones or, if so
+        wanted, the `latest`."""
         with self._reading("timeline", "events") as reading:
-            events = timeline(self._work, entity, since, until, limit, as_of)
+            events = timeline(self._work, entity, since, until, limit, as_of, latest)
             reading.told([(event.kind, event.id, None) for event in events], entity=entity)
         return events
 

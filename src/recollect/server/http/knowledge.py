@@ -122,10 +122,12 @@ async def timeline(
     until: Since = None,
     as_of: Since = None,
     limit: Limit = EVENTS,
+    latest: bool = False,
 ) -> Response:
-    """What was said, learnt, corrected and ended, oldest first; with an entity only what is about it."""
+    """What was said, learnt, corrected and ended, oldest first; with an entity only what is about it. Of more
+    than the limit, the first ones or the latest."""
     events = await serving(request).run(
-        lambda: memory.timeline(entity, since=since, until=until, as_of=as_of, limit=limit)
+        lambda: memory.timeline(entity, since=since, until=until, as_of=as_of, limit=limit, latest=latest)
     )
     return answer({"events": events})
 

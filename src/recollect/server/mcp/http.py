@@ -4,12 +4,14 @@ Every request has an MCP server of its own, made for whoever the gate says is ca
 seconds to import, which only those wait for who call here first.
 """
 
+import json
+from http import HTTPStatus
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from recollect import GLOBAL, ScopedMemory
 from recollect.errors import Invalid
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 MISSING = "MCP needs its extra on the server: pip install 'recollect[mcp]', and start it again."
+
+NO_MESSAGE = "This is no message of MCP: send one JSON-RPC 2.0 object with jsonrpc, id, method and params."
 
 
 def route() -> Route:
@@ -44,7 +48,41 @@ class _Endpoint:
             raise Refused(501, MISSING)
         manager = await serving.run(lambda: _manager(serving, memory))
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, receive, _in_a_sentence(send))
+
+
+def _in_a_sentence(send: Send) -> Send:
+    """Tells what is no message in one sentence: the SDK tells all that its parser tried."""
+    held: list[Message] = []
+
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == HTTPStatus.BAD_REQUEST:
+            held.append(message)
+        elif not held or message["type"] != "http.response.body":
+            await send(message)
+        else:
+            held.append(message)
+            if message.get("more_body"):
+                return
+            start, body = held[0], _shorter(b"".join(one["body"] for one in held[1:]))
+            sized = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+            sized.append((b"content-length", str(len(body)).encode()))
+            held.clear()
+            await send({**start, "headers": sized})
+            await send({"type": "http.response.body", "body": body})
+
+    return told
+
+
+def _shorter(body: bytes) -> bytes:
+    try:
+        answer = json.loads(body)
+        several = "\n" in answer["error"]["message"]
+    except (ValueError, LookupError, TypeError):
+        return body
+    if not several:
+        return body
+    return json.dumps({**answer, "error": {**answer["error"], "message": NO_MESSAGE}}).encode()
 
 
 def _check_origin(scope: Scope, serving: Serving) -> None:

@@ -64,7 +64,7 @@ def _entities(seen: Seen, name: str | None) -> Any:
 def _entity(seen: Seen, name: str) -> Any:
     around = seen.memory.neighbours(name, limit=MOST)
     names = {one.id: one.name for one in around.entities}
-    events = seen.memory.timeline(name, limit=MOST)
+    events = seen.memory.timeline(name, limit=MOST, latest=True)
     return row(
         entity=telling.entity_row(around.entities[0]),
         related=[telling.relation_row(one, names) for one in around.relations],

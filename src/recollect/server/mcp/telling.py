@@ -143,7 +143,11 @@ def place_row(place: Place) -> Row:
 
 
 def place_line(one: Row) -> str:
-    counts = [f"{one[name]} {name}" for name in ("rooms", "closets", "drawers") if name in one]
+    counts = [
+        f"{one[name]} {name.removesuffix('s') if one[name] == 1 else name}"
+        for name in ("rooms", "closets", "drawers")
+        if name in one
+    ]
     inside = f" ({', '.join(counts)})" if counts else ""
     who = f"{one['type']}: " if one["level"] == "drawer" and "type" in one else ""
     return f"{one['place']} {who}{plain(one.get('content', ''))}{inside}"

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from recollect.errors import Invalid
 from recollect.model.places import Pointer, read_place
 from recollect.server.mcp import telling
 from recollect.server.mcp.telling import answer, row
@@ -98,6 +99,8 @@ def forget(
 ) -> Answer:
     """Erase a memory, or a whole conversation, for good, with all that was derived from it alone. Only when
     the user asks for it; for what has changed use correct."""
+    if (id is None) == (conversation is None):
+        raise Invalid("Say what to forget with exactly one of: id, conversation.")
     gone = seen.memory.forget(id, conversation=conversation, dry_run=dry_run)
     counted = ", ".join(f"{count} {kind}" for kind, count in gone.counts.items()) or "nothing"
     said = f"Would erase: {counted}." if dry_run else f"Erased: {counted}."
@@ -118,11 +121,14 @@ def timeline(
     until: Until = None,
     limit: Limit = LISTED,
 ) -> Answer:
-    """What happened when: what was said, learnt, corrected and ended, oldest first. For questions such as
-    "what changed", "since when" and "what did we do in March"."""
-    events = seen.memory.timeline(about, since=since, until=until, limit=limit)
+    """What happened when: what was said, learnt, corrected and ended, the latest of it, oldest first. For
+    questions such as "what changed", "since when" and "what did we do in March"."""
+    events = seen.memory.timeline(about, since=since, until=until, limit=limit, latest=True)
+    more = (
+        [f"There may be more before that: until={events[0].at.isoformat()}."] if len(events) == limit else []
+    )
     rows = map(telling.event_row, events)
-    return answer("events", rows, telling.event_line, "Nothing is known of that.")
+    return answer("events", rows, telling.event_line, "Nothing is known of that.", *more)
 
 
 def goals(
