@@ -17,6 +17,8 @@ from recollect import Fact, Memory
 from recollect.testing.openai_answers import Calls
 from recollect.testing.openai_server import Hang, OpenAIServer, Status
 
+pytestmark = pytest.mark.slow  # each starts processes
+
 HERE = Path(__file__).parent
 WAIT = 60.0
 Chat = Callable[..., "subprocess.Popen[str]"]

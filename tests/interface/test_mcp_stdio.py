@@ -20,6 +20,8 @@ from tests.interface.mcp_client import ERAS, command, over_stdio, refused, text,
 from tests.interface.serving import ENDS_WITHIN, serve, served
 from tests.interface.test_cli_frame import failure, run
 
+pytestmark = pytest.mark.slow  # each starts processes
+
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,

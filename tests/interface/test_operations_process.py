@@ -22,6 +22,8 @@ from recollect.settings import load
 from tests.interface.load import lost, writing
 from tests.interface.serving import serve, started
 
+pytestmark = pytest.mark.slow  # each starts processes
+
 LOCAL = "local"
 
 
