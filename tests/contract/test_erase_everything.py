@@ -198,7 +198,7 @@ def answered(place: Place, derek: ScopedMemory) -> None:
 
 
 def learn(place: Place, derek: ScopedMemory) -> None:
-    """What the background makes of it has its words too: an episode and a summary, a procedure of two tasks,
+    """What the background makes of it has its words too: an episode and a summary, a procedure of each task,
     one memory of two, one that is moved to where all channels read it."""
     memory, mark, user = place.memory, place.mark, place.mark("user")
     word = mark("turn").lower()
@@ -209,6 +209,8 @@ def learn(place: Place, derek: ScopedMemory) -> None:
         talk.record("user", f"Can you deploy the {thing} shop to staging?")
         talk.record_tool("build_image", {"of": "shop"}, "ok")
         talk.record_tool("roll_out", {"of": "shop"}, "ok")
+        if talk is derek:  # else the two would be one way, whose task has no word of its own
+            talk.record_tool("smoke_test", {"of": "shop"}, "ok")
         talk.record("assistant", f"The {thing} shop runs on staging.")
         talk.end(outcome=f"It runs {mark('outcome')}" if talk is derek else "It runs", success=True)
         talk.mine()
