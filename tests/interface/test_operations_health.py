@@ -20,7 +20,8 @@ from tests.interface.serving import serve, served
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory:
+    nobody = "http://127.0.0.1:9/v1"  # what is passed on is refused at once, with a network or without
+    with Memory.open(tmp_path / "memory.db", embedder="hashing", upstream=nobody) as memory:
         yield memory
 
 
