@@ -27,7 +27,7 @@ from recollect.errors import (
 )
 from recollect.memory import Memory
 from recollect.model.goals import GoalState
-from recollect.model.mined import Mined
+from recollect.model.mined import Contradiction, Mined
 from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event, Hit, Neighbourhood, Recollection
 from recollect.model.records import (
@@ -82,6 +82,7 @@ __all__ = [
     "Client",
     "Closet",
     "Conflict",
+    "Contradiction",
     "Conversation",
     "Drawer",
     "EmbedderError",

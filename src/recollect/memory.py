@@ -158,11 +158,11 @@ class Memory:
         """How the store of working memory is doing: its size, what it had to drop, what is wrong with it."""
         return self.working_store.state()
 
-    def tend(self, progress: Progress | None = None) -> list[Outcome]:
-        """Do the background's work now, once."""
+    def tend(self, progress: Progress | None = None, *, user: str | None = None) -> list[Outcome]:
+        """Do the background's work now, once; for one user, only what is done for users."""
         self._note_returned()
         try:
-            return run_once(self._tender(progress))
+            return run_once(self._tender(progress), user)
         finally:
             self._meter.write()
             self._measured()

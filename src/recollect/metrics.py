@@ -76,6 +76,14 @@ class Figures:
             counts[-1 - (self.today - measure.day).days] += measure.count
         return counts
 
+    def daily_buckets(self, name: str, days: int) -> list[dict[int, int]]:
+        """What was timed on each of the last so many days, today last."""
+        found: list[dict[int, int]] = [{} for _ in range(days)]
+        for measure in self._of(name, days):
+            on_day = found[-1 - (self.today - measure.day).days]
+            on_day[measure.bucket] = on_day.get(measure.bucket, 0) + measure.count
+        return found
+
     def buckets(self, name: str, days: int | None = None) -> dict[int, int]:
         found: dict[int, int] = {}
         for measure in self._of(name, days):

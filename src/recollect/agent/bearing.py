@@ -23,7 +23,7 @@ def bearing(found: Recollection, most: int, wanted: Callable[[Hit], bool]) -> Re
     if hits == found.hits:
         return found
     context, _ = rendered(hits, estimate_tokens(found.context))
-    return replace(found, hits=hits, context=context)
+    return replace(found, hits=hits, context=context, context_tokens=estimate_tokens(context))
 
 
 def is_near(hit: Hit, least: float) -> bool:

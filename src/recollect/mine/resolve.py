@@ -14,6 +14,8 @@ from recollect.model.records import MemoryRecord, Tense, mined, noted
 MOST_SOURCES = 200
 REVIEW = "contradicts"
 """In the metadata of a memory that somebody should look at: the one it contradicts."""
+BESIDE = "beside"
+"""In the metadata of one that somebody has looked at: the one that holds beside it all the same."""
 
 Slot = tuple[str, str]
 """A kind of memory and a slot of it."""
@@ -172,7 +174,8 @@ def _the_same(
         return after
     for other in slots_of(claim):  # as a thing of the past, or beside what it contradicts
         for version in book.versions(other) if other[1] != slot else ():
-            if says_the_same(version, claim) and (claim.tense is Tense.PAST or mined(version).get(REVIEW)):
+            beside = claim.tense is Tense.PAST or {REVIEW, BESIDE} & mined(version).keys()
+            if beside and says_the_same(version, claim):
                 return version
     return book.changed.get(alike.id, alike) if alike is not None and before is None else None
 

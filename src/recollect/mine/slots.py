@@ -12,6 +12,7 @@ LONGEST = 200
 """The most characters of a slot that is kept as it is; a longer one is hashed."""
 SHARED = 0.6
 """The share of all their words that two contents have in common when they say the same in other words."""
+_REVIEW = "|review"
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-z]\w+")
 _NEGATION = re.compile(r"\b(?:not|no|never|none|without|nor|cannot)\b|n['’]t\b", re.IGNORECASE)
@@ -31,7 +32,13 @@ def value_slot(claim: Claim) -> str:
 
 def review_slot(claim: Claim) -> str:
     """The slot of what contradicts the memory in force and waits for somebody to look at it."""
-    return _kept("|".join((*_question(claim), *(() if claim.single else (folded(claim.value),)), "review")))
+    question = (*_question(claim), *(() if claim.single else (folded(claim.value),)))
+    return _kept("|".join(question)) + _REVIEW
+
+
+def is_for_review(slot: str | None) -> bool:
+    """Whether a slot may be one of those; what is in it says so for certain."""
+    return slot is not None and slot.endswith(_REVIEW)
 
 
 def own_slot(content: str) -> str:

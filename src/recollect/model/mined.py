@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from recollect.model.records import MemoryRecord
+
 USER = "user"
 """The name that stands for the user wherever mining names somebody or something."""
 
@@ -22,3 +24,16 @@ class Mined:
     """What mined it: `rules`, or the name of a model."""
     problem: str | None = None
     """Why it could not be mined to its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two memories that contradict each other, and wait for somebody to say which one holds."""
+
+    new: MemoryRecord
+    old: MemoryRecord
+
+    @property
+    def id(self) -> str:
+        """It goes by the newer one."""
+        return self.new.id

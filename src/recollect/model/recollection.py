@@ -35,6 +35,8 @@ class Hit:
     """How what it tells of went: "went well 3 of 4 times", "failed"."""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
     """What its score is made of."""
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    """When it is explained: what each signal adds to the score, so that they add up to it."""
     paths: tuple[str, ...] = ()
     """How it was found."""
 
@@ -65,6 +67,8 @@ class Recollection:
     hits: tuple[Hit, ...] = ()
     context: str = ""
     """One `<memory_context>` block, or nothing at all when nothing was found."""
+    context_tokens: int = 0
+    """About how many tokens of a model's the block takes."""
     problems: tuple[str, ...] = ()
     """What could not be used and why, for instance an embedder that is down."""
     skipped: str | None = None

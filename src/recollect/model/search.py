@@ -20,9 +20,9 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """In the condition of a `find`: a time or number that a field has not fallen below."""
+    """In the condition of a `find`: a time, number or text that a field has not fallen below."""
 
-    value: datetime | float
+    value: datetime | float | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

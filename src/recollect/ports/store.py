@@ -18,7 +18,7 @@ from recollect.model.records import AuditEntry, Conversation, Record
 from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
 from recollect.ports.keys import KeyStore
-from recollect.ports.stored import Applied, FeedEntry, Led, SpaceState, Spent, Unembedded, Usage
+from recollect.ports.stored import Applied, FeedEntry, Led, SpaceState, Spent, Tally, Unembedded, Usage
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
@@ -90,6 +90,11 @@ class UserView(Protocol):
         room. Asked by every recall, so it reads nothing else."""
         ...
 
+    def places(self, channels: Sequence[str], wing: int | None, behind: int, limit: int) -> list[Tally]:
+        """The wings of the palace, or the rooms of a wing, as far as these channels reach, behind a number,
+        at most `limit`. They are not counted anew: it takes no longer the more there is in them."""
+        ...
+
     def unmined(self, limit: int | None = None, now: datetime | None = None) -> list[Conversation]:
         """Conversations with turns past what was mined, those that wait longest first; with `now` only
         those that may be mined by then."""
@@ -117,6 +122,11 @@ class UserView(Protocol):
 
     def sizes(self) -> dict[str, Size]:
         """How much there is, by channel; under the empty name, in all."""
+        ...
+
+    def arrivals(self) -> dict[str, dict[date, int]]:
+        """How many of the turns, memories, entities and relations that are stored came on which day (UTC), by
+        kind. Reads each of them once, and of each no more than the time."""
         ...
 
     def marks(self) -> dict[str, Mark]:

@@ -39,6 +39,20 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How much is in a wing of the palace, or in a room of one."""
+
+    number: int
+    rooms: int
+    closets: int
+    drawers: int
+    first: datetime
+    last: datetime
+    closet: str
+    """The id of a closet in it, which tells what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
 class FeedEntry:
     """A record that changed, or with `deleted` one that is gone. Of a conversation that is gone only
     a keyed hash of its id (HMAC-SHA256, by `secret`) is kept, because its id is a name."""

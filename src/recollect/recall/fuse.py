@@ -181,6 +181,27 @@ def _fused(
     return Fused(score, chunk, paths, semantic, text, in_time, around, following, recent, weight)
 
 
+def parts(one: Fused, weighing: Weighing) -> dict[str, float]:
+    """What each signal adds to the score of a record; together they are the score."""
+    share = weighing.semantic
+    added = {
+        "semantic": share * one.semantic,
+        "text": (1 - share) * one.text,
+        "in_time": IN_TIME * one.in_time,
+        "conversation": one.around,
+        "next_turn": NEXT * one.following,
+        "recency": RECENT * one.recent,
+    }
+    if "rrf" in weighing.on:  # ranks stand in place of the first two
+        behind = sum(list(added.values())[2:])
+        added |= {
+            "semantic": 0.0,
+            "text": 0.0,
+            "rank": one.score / one.weight - behind if one.weight else 0.0,
+        }
+    return {name: one.weight * value for name, value in added.items() if value}
+
+
 def ranked(fused: Sequence[Fused], top_k: int, on: Collection[str]) -> list[Fused]:
     """All of them, in the order in which they become hits.
 

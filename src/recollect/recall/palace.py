@@ -4,10 +4,8 @@ A drawer is a turn. What it is tagged with is worked out when somebody looks: wh
 and the times that it names.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import groupby, islice
-from operator import attrgetter
 from zoneinfo import ZoneInfo
 
 from recollect.errors import Invalid, NotFound
@@ -18,6 +16,7 @@ from recollect.model.places import (
     Drawer,
     Opened,
     Place,
+    Pointer,
     Tags,
     closet_place,
     parse,
@@ -27,7 +26,9 @@ from recollect.model.places import (
     wing_place,
 )
 from recollect.model.records import MEMORY_TYPES, Closet, Conversation, Entity, Record, Relation, Turn
+from recollect.model.search import AtLeast, AtMost
 from recollect.ports.store import UserView
+from recollect.ports.stored import Tally
 from recollect.workspace import Workspace
 
 ERASED = "(erased)"
@@ -79,69 +80,69 @@ def _opened(wing: str | int | None, room: str | int | None, closet: str | int | 
 def _read(
     view: UserView, channels: Sequence[str], opened: Opened | None, limit: int, after: int | None
 ) -> list[Place]:
-    if opened is None:
-        return [_wing(group) for group in islice(_grouped(view, channels, {}, "wing", after), limit)]
-    inside: dict[str, int] = {"wing": opened.wing}
-    if opened.room is None:
-        groups = list(islice(_grouped(view, channels, inside, "room", after), limit))
-        return _rooms(view, groups)
-    inside["room"] = opened.room
+    """A page takes as long as what is on it: nothing that lies in its places, or before it, is read."""
+    behind = after or 0
+    if opened is None or opened.room is None:
+        tallies = view.places(channels, opened.wing if opened else None, behind, limit)
+        named = {closet.id: closet for closet in view.get(Closet, [tally.closet for tally in tallies])}
+        known = [(tally, named[tally.closet]) for tally in tallies]
+        return [_wing(view, *one) for one in known] if opened is None else _rooms(view, known)
     if opened.closet is None:
-        groups = islice(_grouped(view, channels, inside, "number", after), limit)
-        return [_closet(closet) for (closet,) in groups]
+        return [_closet(closet) for closet in _closets(view, channels, opened, behind, limit)]
     found = view.get(Closet, [closet_place(opened.wing, opened.room, opened.closet)])
     kept = [c for c in found if c.conversation is not None and c.channel in channels]
     return _drawers(view, kept[0], limit, after) if kept else []
 
 
-def _grouped(
-    view: UserView, channels: Sequence[str], inside: Mapping[str, int], by: str, after: int | None
-) -> Iterator[list[Closet]]:
-    """The closets inside, those with the same number on a level together; those before are not read."""
-    behind = None
-    if after is not None:
-        last = view.find(Closet, {**inside, by: after}, descending=True, limit=1)
-        behind = next((closet.id for closet in last), None)
-        if behind is None:
-            raise NotFound(f"There is no {by} {after} to go on behind.")
-    found = view.find(Closet, {**inside, "channel": list(channels)}, order=by, after=behind)
-    for _, group in groupby(found, key=attrgetter(by)):
-        if kept := [closet for closet in group if closet.conversation is not None]:
-            yield kept
+def _closets(
+    view: UserView, channels: Sequence[str], opened: Opened, behind: int, limit: int
+) -> list[Closet]:
+    """Those of a room behind a number, without what was erased."""
+    kept: list[Closet] = []
+    inside = {"wing": opened.wing, "room": opened.room}
+    while len(kept) < limit:
+        where = {**inside, "number": AtLeast(behind + 1)}
+        found = list(view.find(Closet, where, order="number", limit=limit))
+        kept += [c for c in found if c.conversation is not None and c.channel in channels]
+        if len(found) < limit:
+            break
+        behind = found[-1].number
+    return kept[:limit]
 
 
-def _wing(closets: Sequence[Closet]) -> Place:
-    named = next((closet for closet in closets if closet.subject), closets[0])
+def _wing(view: UserView, tally: Tally, named: Closet) -> Place:
+    if not named.subject:  # it was forgotten there; another may still bear it
+        others = view.find(Closet, {"wing": tally.number}, order="room", limit=_AT_ONCE)
+        named = next((closet for closet in others if closet.subject), named)
     return Place(
         level="wing",
-        place=wing_place(named.wing),
-        number=named.wing,
+        place=wing_place(tally.number),
+        number=tally.number,
         name=named.subject or ERASED,
-        type=next((closet.type for closet in closets if closet.type != "topic"), "topic"),
-        rooms=len({closet.room for closet in closets}),
-        closets=len(closets),
-        drawers=sum(map(_size, closets)),
-        first=min(closet.at for closet in closets),
-        last=max(closet.at for closet in closets),
+        type=named.type,
+        rooms=tally.rooms,
+        closets=tally.closets,
+        drawers=tally.drawers,
+        first=tally.first,
+        last=tally.last,
     )
 
 
-def _rooms(view: UserView, groups: Sequence[Sequence[Closet]]) -> list[Place]:
-    names = [group[0].conversation or "" for group in groups]
-    titles = {c.id: c.title for c in view.get(Conversation, names)}
+def _rooms(view: UserView, known: Sequence[tuple[Tally, Closet]]) -> list[Place]:
+    titles = {c.id: c.title for c in view.get(Conversation, [named.conversation or "" for _, named in known])}
     return [
         Place(
             level="room",
-            place=room_place(group[0].wing, group[0].room),
-            number=group[0].room,
-            name=titles.get(name) or name,
-            conversation=name,
-            closets=len(group),
-            drawers=sum(map(_size, group)),
-            first=min(closet.at for closet in group),
-            last=max(closet.at for closet in group),
+            place=room_place(named.wing, named.room),
+            number=tally.number,
+            name=titles.get(named.conversation or "") or named.conversation or "",
+            conversation=named.conversation,
+            closets=tally.closets,
+            drawers=tally.drawers,
+            first=tally.first,
+            last=tally.last,
         )
-        for group, name in zip(groups, names, strict=True)
+        for tally, named in known
     ]
 
 
@@ -200,16 +201,33 @@ def resolve(work: Workspace, text: str) -> Drawer:
     index = wanted.drawer - 1
 
     def read(view: UserView) -> Drawer | None:
-        for closet in view.find(Closet, {"wing": wanted.wing, "room": wanted.room}):
-            if closet.conversation is not None and closet.first <= index <= closet.last:
-                for turn in view.find(Turn, {"conversation": closet.conversation, "index": index}):
-                    return _drawer(view, closet, turn)
+        for closet in _around(view, wanted):
+            for turn in view.find(Turn, {"conversation": closet.conversation, "index": index}):
+                return _drawer(view, closet, turn)
         return None
 
     drawer = work.store.reading(read)
     if drawer is None:
         raise NotFound(f"There is no drawer {wanted}.")
     return drawer
+
+
+def _around(view: UserView, wanted: Pointer) -> Iterator[Closet]:
+    """The closets of the room that a drawer may lie in. All of a room is of one conversation, and closets are
+    found by where in it they begin: the nearest is the one, nearly always."""
+    index = wanted.drawer - 1
+    inside = {"wing": wanted.wing, "room": wanted.room}
+    for most in (1, None):  # which of them was not erased
+        talks = (closet.conversation for closet in view.find(Closet, inside, order="number", limit=most))
+        if talk := next(filter(None, talks), None):
+            break
+    else:
+        return
+    before = {**inside, "conversation": talk, "first": AtMost(index)}
+    for most in (1, None):
+        for closet in view.find(Closet, before, order="first", descending=True, limit=most):
+            if index <= closet.last:
+                yield closet
 
 
 def _drawer(view: UserView, closet: Closet, turn: Turn) -> Drawer:

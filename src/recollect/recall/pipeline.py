@@ -9,7 +9,7 @@ from recollect.model.recollection import Hit, LeftOut, Recollection
 from recollect.model.records import Goal, GoalStatus, Profile
 from recollect.ports.store import UserView
 from recollect.recall.by_model import rewritten
-from recollect.recall.fuse import Fused, Weighing, fuse, ranked
+from recollect.recall.fuse import Fused, Weighing, fuse, parts, ranked
 from recollect.recall.gate import decide
 from recollect.recall.gather import Searches, gather, not_compared, prepare
 from recollect.recall.hits import hits as fetch
@@ -20,12 +20,16 @@ from recollect.recall.question import Asked, Question, checked
 from recollect.recall.render import rendered
 from recollect.recall.report import Report
 from recollect.recall.rerank import RERANKED, reranked
+from recollect.text.chunk import estimate_tokens
 from recollect.tracing import span
 from recollect.wishes import Wishes
 from recollect.workspace import Workspace
 
 BEYOND = 5
 """How many of those that come after the hits are told when it is explained."""
+
+NOTHING = 1e-9
+"""What a sum may be off by."""
 
 
 def recall(work: Workspace, question: Question) -> Recollection:
@@ -83,6 +87,7 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
         query=asked.query,
         hits=tuple(hits),
         context=context,
+        context_tokens=estimate_tokens(context),
         problems=tuple(report.problems),
         used=tuple(report.used),
         left_out=tuple(answer.left_out),
@@ -134,6 +139,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         answer = _Answer(hits, left_out, report=report)
         _include(work, view, asked, answer)
     if asked.explain:
+        answer.hits = _taken_apart(hits, order, weighing)
         answer.left_out += _beyond(order, hits, left_out)
         wanted = replace(asked, filter=gathered.filter)
         answer.left_out += passed_over(view, wanted, searches.main, work.space, [one.id for one in order])
@@ -149,6 +155,18 @@ def _include(work: Workspace, view: UserView, asked: Asked, answer: _Answer) -> 
         answer.profile = next(view.find(Profile, limit=1), None)
     if "related" in asked.include:
         answer.related = related_names(view, answer.hits, asked.filter)
+
+
+def _taken_apart(hits: Sequence[Hit], order: Sequence[Fused], weighing: Weighing) -> list[Hit]:
+    """The hits with what each signal adds. What their order among each other adds or takes is one more: what
+    no longer holds counts less, and what is said anew comes first."""
+    fused = {one.id: one for one in order}
+    found: list[Hit] = []
+    for hit in hits:
+        added = parts(fused[hit.id], weighing) if hit.id in fused else {}
+        rest = hit.score - sum(added.values())
+        found.append(replace(hit, parts=added if abs(rest) < NOTHING else {**added, "order": rest}))
+    return found
 
 
 def _beyond(order: Sequence[Fused], hits: Sequence[Hit], left_out: Sequence[LeftOut]) -> list[LeftOut]:

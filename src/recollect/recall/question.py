@@ -55,6 +55,8 @@ class Question:
     techniques: Mapping[str, bool] | None = None
     include: Sequence[str] = ()
     explain: bool = False
+    count: bool = True
+    """Whether what is found counts as returned; not for somebody who only looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ def checked(work: Workspace, question: Question, wishes: Wishes) -> Asked:
     """What is asked, else what the user has set, else the deployment's."""
     _check_query(question.query, work.settings.query_limit)
     settings = work.settings
+    check_flag("count", question.count)
     if question.top_k is not None:
         check_whole("top_k", question.top_k, least=1)
     if question.context_tokens is not None:

@@ -177,6 +177,8 @@ def _read(work: Workspace, number: int, line: str) -> Record:
         _check_sizes(work, record)
         if isinstance(record, Turn) and record.digest != digest(record.content):
             raise Invalid("the turn's content does not match its hash; the file was changed")
+        if isinstance(record, Closet):
+            _check_place(record)
     except Invalid as error:
         raise type(error)(f"Line {number}: {error}") from None
     return record
@@ -208,6 +210,12 @@ def _check_values(record: Record) -> None:
             raise Invalid(f"{f.name} is not a finite number")
         if isinstance(value, int) and not 0 <= abs(value) <= INDEX_LIMIT:
             raise Invalid(f"{f.name} is too large")
+
+
+def _check_place(closet: Closet) -> None:
+    """Wings, rooms and closets count from 1: places are told apart, and added up, by their numbers."""
+    if min(closet.wing, closet.room, closet.number) < 1 or not 0 <= closet.first <= closet.last:
+        raise Invalid("the closet is in no place that there is; the file was changed")
 
 
 def _distinct(numbered: Sequence[tuple[int, Record]]) -> list[Record]:

@@ -1,7 +1,7 @@
 """The verbs: everything that can be done with one user's memory."""
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,17 +24,16 @@ from recollect.model.records import (
     Turn,
 )
 from recollect.model.scope import Scope
-from recollect.record import ledger, memories, transfer, turns
+from recollect.record import ledger, memories, turns
 from recollect.record.spending import Spending, spending
-from recollect.record.transfer import Imported
 from recollect.record.turns import Message
 from recollect.scoped.audit import AuditVerbs
 from recollect.scoped.knowledge import KnowledgeVerbs
 from recollect.scoped.learning import LearningVerbs
+from recollect.scoped.leaving import LeavingVerbs
 from recollect.scoped.person import PersonVerbs
 from recollect.scoped.working import WorkingMemory
 from recollect.tend import erase
-from recollect.tend.erase import Forgotten
 from recollect.tend.quota import making_room
 from recollect.workspace import Workspace
 
@@ -50,7 +49,7 @@ KINDS = tuple(kind for kind in BY_KIND if kind != "tombstone")
 """What can be read back."""
 
 
-class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
+class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, LeavingVerbs, AuditVerbs):
     """One user's memory, seen from a channel, an agent and a conversation."""
 
     def __init__(
@@ -216,6 +215,7 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         techniques: Mapping[str, bool] | None = None,
         include: Sequence[str] = (),
         explain: bool = False,
+        count: bool = True,
         vector: "Vector | None" = None,
     ) -> Recollection:
         """The memories that bear on a question, best first.
@@ -226,6 +226,7 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         turns the model has in front of it; `history` are its messages (texts, or dicts with role and
         content): the question is understood by them, and none is recalled. `techniques` switches some on
         or off. `include` brings along `goals`, `profile` or `related`; `explain` what was left out.
+        Without `count` nothing counts as returned: popularity goes by what agents use, not by who looks.
         """
         from recollect.recall.question import Question
 
@@ -248,6 +249,7 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
             techniques=techniques,
             include=include,
             explain=explain,
+            count=count,
             vector=vector,
         )
         return self._recalled(question)
@@ -261,7 +263,8 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
             found = reading.recalled(pipeline.recall(self._work, question), channels_of(self._work))
         measures.count(SKIPPED, found.skipped is not None)
         measures.count(IMPAIRED, bool(found.problems))
-        self._after_recall(self.scope.user, found)
+        if question.count:
+            self._after_recall(self.scope.user, found)
         return found
 
     def get(self, id: str) -> Record:
@@ -324,56 +327,6 @@ class ScopedMemory(KnowledgeVerbs, LearningVerbs, PersonVerbs, AuditVerbs):
         kinds = [kind for kind in RECORD_TYPES if kind not in (AuditEntry, Tombstone)]
         every = {kind.kind: self._work.store.count(kind) for kind in kinds}
         return {kind: count for kind, count in every.items() if count}
-
-    # Leaving
-
-    def forget(
-        self,
-        id: str | None = None,
-        *,
-        conversation: str | None = None,
-        channel: str | None = None,
-        agent: str | None = None,
-        everything: bool = False,
-        with_sources: bool = False,
-        dry_run: bool = False,
-    ) -> Forgotten:
-        """Erase one record, a conversation, a channel, an agent's or everything, with all that was
-        derived from it alone. `with_sources` erases the turns behind a memory too; `dry_run` erases
-        nothing and tells what would go."""
-        check_flag("dry_run", dry_run)
-        erase.check_one_target(
-            id=id, conversation=conversation, channel=channel, agent=agent, everything=everything
-        )
-        gone = Forgotten()
-        if everything:
-            gone = erase.forget_user(self._work, dry_run=dry_run)
-        elif id:
-            gone = erase.forget_one(self._work, id, with_sources=with_sources, dry_run=dry_run)
-        for field, value in (("conversation", conversation), ("channel", channel), ("agent", agent)):
-            if value:
-                gone = erase.forget_where(self._work, field, value, dry_run=dry_run)
-        if dry_run:
-            return gone
-        if id is None and (held := self._work.working) is not None:  # an agent's is not told apart: all goes
-            held.erase(self.scope.user, channel=channel, conversation=conversation)
-        self._work.policies.forget(self.scope.user)
-        self._after_forget()
-        return gone
-
-    def export(self) -> Iterator[str]:
-        """The whole memory as JSON Lines; `import_` takes it back in. What was done with it stays here."""
-        with self._reading("export", "records") as reading:
-            for line in transfer.export(self._work):
-                yield line
-                reading.count += 1
-            reading.count -= 1  # the header
-
-    def import_(self, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
-        """Take in what `export` wrote. Doing it twice changes nothing."""
-        taken = transfer.import_(self._work, lines, progress)
-        self._work.policies.forget(self.scope.user)
-        return taken
 
     def conversations(self, *, limit: int = 50, after: str | None = None) -> builtins.list[Conversation]:
         """Conversations, by name."""

@@ -10,7 +10,7 @@ from typing import Any
 from recollect.auditing import Reading, Reads
 from recollect.limits import check_given, check_text, check_time, check_whole
 from recollect.model.records import AuditEntry
-from recollect.model.search import AtMost
+from recollect.model.search import AtLeast, AtMost
 from recollect.workspace import Workspace
 
 
@@ -50,7 +50,7 @@ class AuditVerbs(ReadingVerbs):
         and only until something is forgotten."""
         check_given("id", id)
         check_whole("limit", limit)
-        entries = self._newest_first({}, None)
+        entries = self._newest_first({"payload": AtLeast("")}, None)  # the others tell nothing of it
         return [*islice((entry for entry in entries if id in _read(entry)), limit)]
 
     def _newest_first(self, where: dict[str, Any], after: str | None) -> Iterator[AuditEntry]:

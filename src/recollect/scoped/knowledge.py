@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable
 from datetime import datetime
 
-from recollect.model.mined import Mined
+from recollect.model.mined import Contradiction, Mined
 from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event, Neighbourhood
 from recollect.model.records import Entity, MemoryRecord
@@ -50,6 +50,24 @@ class KnowledgeVerbs(ReadingVerbs):
     def promote(self, id: str, promoted: bool = True) -> MemoryRecord:
         """Move a memory from its channel to where all channels read it; or back."""
         return promote(self._work, id, promoted)
+
+    def contradictions(self, *, limit: int = 50, after: str | None = None) -> builtins.list[Contradiction]:
+        """What was mined under `flag_review` and waits for somebody to say which of two memories holds, of
+        all channels, newest first; `after` is the last id of the page before."""
+        from recollect.tend.review import contradictions
+
+        with self._reading("contradictions", "memories") as reading:
+            found = contradictions(self._work, limit, after)
+            reading.found([memory for pair in found for memory in (pair.new, pair.old)])
+        return found
+
+    def settle(self, id: str, keep: str) -> None:
+        """Settle a contradiction, by the id of its newer memory: keep the `new` one, which then corrects the
+        old; the `old`, and the new one is forgotten; or `both`."""
+        from recollect.tend.review import settle
+
+        settle(self._work, id, keep)
+        self._after_forget()
 
     def timeline(
         self,

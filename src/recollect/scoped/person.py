@@ -8,7 +8,10 @@ from typing import Any
 from recollect.model.goals import GoalState, pressing
 from recollect.model.records import Goal, Profile, UserSettings
 from recollect.model.retention import Retention
+from recollect.recall.techniques import configured
 from recollect.record import goals, ledger
+from recollect.record.growth import POINTS, Grown, growth
+from recollect.record.offered import Offered, offered
 from recollect.record.retention import origins, set_retention
 from recollect.record.sizes import Filled, sizes
 from recollect.scoped.audit import ReadingVerbs
@@ -56,6 +59,11 @@ class PersonVerbs(ReadingVerbs):
         """How much there is, by channel, and how much there may be; under the empty name, in all."""
         return sizes(self._work)
 
+    def growth(self, points: int = POINTS) -> builtins.list[Grown]:
+        """How many turns, memories, entities and relations there were over time, of those that are still
+        stored, by kind: at the end of so many days (UTC) at most, equally far apart, today last."""
+        return growth(self._work, points)
+
     def profile(self) -> Profile:
         """What is known of the user as a person."""
         with self._reading("profile", "profile") as reading:
@@ -82,6 +90,14 @@ class PersonVerbs(ReadingVerbs):
         `pii`, `top_k`, `threshold`, `context_tokens`, `rerank`, `rerank_model`, `embedding_model`, `agents`
         and `retention` are followed; what is the application's own goes into `custom`."""
         return ledger.update_user_settings(self._work, values)
+
+    def offered(self) -> dict[str, Offered]:
+        """What users can set for their own memory, by name: what holds for this one, what does where they
+        have set nothing, and what there is to choose from."""
+        work = self._work
+        known = () if work.space is None else (work.space.embedder,)
+        reranks = work.reranker is not None and "rerank" in configured(work.settings.techniques)
+        return offered(work.wishes(), work.settings, reranks, work.rerank_models, known)
 
     def is_on(self) -> bool:
         """Whether the user has memory switched on: whatever records without being told to asks this first. As

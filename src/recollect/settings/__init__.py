@@ -1,6 +1,6 @@
 """Every setting, and where its value comes from: the only readers of the environment."""
 
-from recollect.settings.bounds import CHOICES, MiB
+from recollect.settings.bounds import BOUNDS, CHOICES, MiB
 from recollect.settings.reading import (
     CONFIG,
     PREFIX,
@@ -14,6 +14,7 @@ from recollect.settings.reading import (
 from recollect.settings.values import SECRET, Settings
 
 __all__ = [
+    "BOUNDS",
     "CHOICES",
     "CONFIG",
     "PREFIX",

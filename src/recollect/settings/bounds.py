@@ -79,6 +79,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "shutdown_seconds": (0.1, 86_400),
     "rate_limit": (0, 10_000_000),
     "concurrency": (1, 100_000),
+    "session_hours": (0.01, 8760),
     "answer_hours": (0.01, 8760),
     "upstream_timeout": (0.01, 86_400),
     "inject_seconds": (0.01, 600),

@@ -277,6 +277,8 @@ class Settings:
     """Where the issuer's public keys are: the URL or the path of a JSON Web Key Set."""
     jwt_user: str = "sub"
     """The claim that names the user."""
+    session_hours: float = 12.0
+    """For how long one is signed in to the memory page; never longer than the key is good for."""
     answer_hours: float = 24.0
     """For how long a write with an Idempotency-Key is not done again."""
     upstream: str = "https://api.openai.com/v1"

@@ -34,6 +34,7 @@ from recollect.tend.idle import with_older
 from recollect.tend.named import named_elsewhere
 from recollect.tend.rejoin import plan_erasure
 from recollect.tend.reopen import reopen
+from recollect.tend.undo import seal_of, sealed
 from recollect.tend.unlearn import (
     Spared,
     conclusions,
@@ -50,6 +51,8 @@ from recollect.workspace import Workspace, rereading
 _CITING = (MemoryRecord, Entity, Relation)
 _KEPT = ("audit", "tombstone")
 _AT_ONCE = 500
+TOLD = 100
+"""Of how many records that would go the ids are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,12 @@ class Forgotten:
 
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     receipt: str | None = None
+    ids: tuple[str, ...] = ()
+    """Of what would go, in a dry run: the first hundred."""
+    undo: str | None = field(default=None, repr=False)
+    """What takes it back for a minute, where that was asked for and can be done."""
+    undoable: bool | None = None
+    """Whether it can be taken back, in a dry run that asks for it."""
 
     @property
     def total(self) -> int:
@@ -79,7 +88,9 @@ def _stored(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 @rereading
-def forget_one(work: Workspace, id: str, *, with_sources: bool, dry_run: bool = False) -> Forgotten:
+def forget_one(
+    work: Workspace, id: str, *, with_sources: bool, dry_run: bool = False, undo: bool = False
+) -> Forgotten:
     """One record of any kind. A memory leaves a tombstone; the notes behind it go with it, its turns
     only when asked for. With a closet go the turns in it."""
     check_flag("with_sources", with_sources)
@@ -97,7 +108,7 @@ def forget_one(work: Workspace, id: str, *, with_sources: bool, dry_run: bool = 
             doomed = [*turns_in(work, target)]
         case _:
             pass
-    return _erase(work, doomed, f"{target.kind} {id}", beside, dry_run=dry_run)
+    return _erase(work, doomed, f"{target.kind} {id}", beside, dry_run=dry_run, undo=undo)
 
 
 @rereading
@@ -213,26 +224,34 @@ def _erase(
     labelled: Sequence[Closet] = (),
     *,
     dry_run: bool,
+    undo: bool = False,
 ) -> Forgotten:
     everything = _all_of_it(work, doomed)
     counts = dict(Counter(record.kind for record in everything.values()))
     beside = [c for c in beside if not (isinstance(c, Revise) and c.id in everything)]
-    if dry_run or not (everything or (beside and work.store.seq())):
+    if dry_run:
+        changes = [*_erasing(work, everything, watched, labelled), *beside] if undo else []
+        undoable = sealed(work, changes, work.new_id()) is not None if undo else None
+        return Forgotten(counts, ids=(*everything,)[:TOLD], undoable=undoable)
+    if not (everything or (beside and work.store.seq())):
         return Forgotten(counts)
     if not everything:  # a name may be left in the audit, the settings and the palace
         work.apply(*emptied(work, {}, labelled), *beside)
         return Forgotten(counts)
     changes = _erasing(work, everything, watched, labelled)
+    id = work.new_id()
+    token = sealed(work, [*changes, *beside], id) if undo else None
     receipt = AuditEntry(  # names no place, for it may be the one that is forgotten
-        id=work.new_id(),
+        id=id,
         operation="forget",
         subject=subject,
         at=work.clock.now(),
         count=len(everything),
         details={"kinds": counts},
+        metadata=seal_of(token),
     )
     work.apply(*changes, *beside, Log(receipt))
-    return Forgotten(counts, receipt.id)
+    return Forgotten(counts, receipt.id, undo=token)
 
 
 def _erasing(

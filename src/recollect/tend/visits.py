@@ -39,10 +39,10 @@ class Planned:
     why: str
 
 
-def visit_all(tender: Tender, chores: Sequence[Chore]) -> list[Outcome]:
-    """Look after all users that somebody should look after; what came of each chore."""
+def visit_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> list[Outcome]:
+    """Look after all users that somebody should look after, or one of them; what came of each chore."""
     outcomes = {chore.name: Outcome(chore.name, 0, 0.0) for chore in chores}
-    due = _due(tender)
+    due = _due(tender, only)
     # Each worker in its own order: they get into each other's way less, and should one user's rows kill a
     # worker, the next one comes to the others all the same.
     random.shuffle(due)
@@ -61,7 +61,7 @@ def visit_all(tender: Tender, chores: Sequence[Chore]) -> list[Outcome]:
 
 def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> Iterator[Planned]:
     """What `visit_all` would do, or do for one user only, without doing it."""
-    for user in (user for user in _due(tender) if only in (None, user)):
+    for user in _due(tender, only):
         work = tender.workspace(Scope(user))
         marks = work.store.marks()
         for chore in _due_now(tender, work, chores, marks):
@@ -70,9 +70,10 @@ def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -
                     yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
 
 
-def _due(tender: Tender) -> list[str]:
+def _due(tender: Tender, only: str | None) -> list[str]:
     now = tender.clock.now()
-    return tender.store.users_due(now, now - timedelta(minutes=tender.settings.idle_minutes))
+    due = tender.store.users_due(now, now - timedelta(minutes=tender.settings.idle_minutes))
+    return [user for user in due if only in (None, user)]
 
 
 def is_due(chore: Chore, mark: Mark, seq: int, now: datetime, settings: Settings) -> bool:

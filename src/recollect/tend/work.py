@@ -24,9 +24,11 @@ TOLD_EVERY = timedelta(seconds=5)
 """How often it is written down how far a long job has come."""
 
 
-def run_once(tender: Tender) -> list[Outcome]:
+def run_once(tender: Tender, user: str | None = None) -> list[Outcome]:
     """Every job that has something to do and is not held by another worker, and every chore of every user
-    that is due, once."""
+    that is due, once; or the chores of one user alone."""
+    if user is not None:
+        return visit_all(tender, CHORES, user)
     tender = replace(tender, progress=_telling(tender))
     outcomes = [_run(tender, name, job) for name, job in BEFORE.items()]
     outcomes += visit_all(tender, CHORES)

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from recollect.errors import Conflict, QuotaExceeded
 from recollect.model.changes import Expect, Log, Put, Remove, Renew, Revise, Within
-from recollect.model.records import MEMORY_TYPES, AuditEntry, Fact, Turn
+from recollect.model.records import MEMORY_TYPES, AuditEntry, Fact, Reflection, Relation, Turn
 from recollect.model.search import AtMost
 from recollect.ports.store import Store, Usage, UserStore
 from recollect.ports.tending import JobState, Measure, Receipt, Size
@@ -21,6 +22,7 @@ from recollect.testing.store_samples import (
     entity,
     fact,
     ids,
+    memory,
     put,
     said,
     sample,
@@ -67,6 +69,24 @@ class CountingContract(StoreSuite):
         assert alice.sizes() == {}
         alice.apply([said(1)])
         assert alice.sizes() == {"_global": Size(1, 0), "": Size(1, 0)}
+
+    def test_arrivals_are_counted_by_day(self, alice: UserStore, bob: UserStore) -> None:
+        assert alice.arrivals() == {}
+        first, late = START.date(), START.replace(hour=23, minute=59, second=59, microsecond=999_999)
+        lesson = memory(Reflection, "r", "Be brief", recorded_at=late + timedelta(microseconds=1))
+        bond = replace(sample(Relation, "b"), recorded_at=late)
+        alice.apply([said(3), put(fact("f", recorded_at=late)), put(fact("g", recorded_at=late + 9 * DAY))])
+        alice.apply([put(lesson), put(entity("e", "Oahu")), Put(bond)])
+        bob.apply([said(2), put(fact("f"))])
+        assert alice.arrivals() == {
+            "turn": {first: 3},
+            "fact": {first: 1, first + 9 * DAY: 1},
+            "reflection": {first + DAY: 1},
+            "entity": {first: 1},
+            "relation": {first: 1},
+        }
+        alice.apply([Remove("fact", ("f",))])
+        assert alice.arrivals()["fact"] == {first + 9 * DAY: 1}, "of what is still there"
 
     def test_nobodys_size_tells_another(self, alice: UserStore, bob: UserStore) -> None:
         bob.apply([said(5), put(fact("f", channel="secret"))])

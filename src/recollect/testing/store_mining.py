@@ -1,12 +1,15 @@
 """The store's contract: what waits to be mined, and who is linked to what."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
-from recollect.model.changes import Put, Remove, Revise
-from recollect.model.records import Conversation, Entity
+from recollect.model.changes import Change, Put, Remove, Revise
+from recollect.model.places import closet_place
+from recollect.model.records import Closet, Conversation, Entity
 from recollect.ports.store import Store, UserStore
 from recollect.testing.store_samples import START, append, draft, entity, fact, ids
 from recollect.testing.store_suite import Opener, StoreSuite
@@ -22,6 +25,57 @@ def say(user: UserStore, conversation: str, hours: int = 0) -> None:
 def due(now: datetime, *users: UserStore) -> list[str]:
     """Those of the users with something that may be mined by now."""
     return [user.user for user in users if user.unmined(now=now)]
+
+
+def closet(wing: int, room: int, number: int, first: int, last: int, **more: Any) -> Closet:
+    given: dict[str, Any] = {
+        "id": closet_place(wing, room, number),
+        "at": START + timedelta(days=room, minutes=first),
+        "subject": f"s{wing}",
+        "slug": f"s{wing}",
+        "title": "t",
+        "conversation": f"c{room}",
+    }
+    return Closet(wing=wing, room=room, number=number, first=first, last=last, **{**given, **more})
+
+
+def counted(user: UserStore, channels: Sequence[str], wing: int | None) -> list[tuple[Any, ...]]:
+    """What `places` is to tell, from the closets themselves."""
+    groups: dict[int, list[Closet]] = {}
+    for one in user.find(Closet, {"channel": list(channels)}):
+        if one.conversation is not None and wing in (None, one.wing):
+            groups.setdefault(one.wing if wing is None else one.room, []).append(one)
+    return [
+        (
+            number,
+            0 if wing else sum(len({c.room for c in found if c.channel == name}) for name in channels),
+            len(found),
+            sum(c.last - c.first + 1 for c in found),
+            min(c.at for c in found),
+            max(c.at for c in found),
+        )
+        for number, found in sorted(groups.items())
+    ]
+
+
+def told(user: UserStore, channels: Sequence[str], wing: int | None) -> list[tuple[Any, ...]]:
+    found = user.places(channels, wing, 0, 50)
+    assert all(user.get(Closet, [one.closet])[0].conversation for one in found)
+    return [(one.number, one.rooms, one.closets, one.drawers, one.first, one.last) for one in found]
+
+
+GROWING: tuple[list[Change], ...] = (
+    [Put(closet(1, 1, 1, 0, 3)), Put(closet(2, 1, 1, 4, 9, channel="work"))],
+    [Put(closet(1, 1, 1, 0, 7)), Put(closet(1, 2, 1, 0, 0, type="person")), Put(closet(1, 1, 2, 8, 9))],
+    [Put(closet(1, 1, 3, 12, 20, channel="work"))],
+    [Revise("closet", "W-001/R-01/C-2", {"channel": "work"})],
+    [Put(closet(1, 2, 1, 0, 0, subject="", slug="", title="", conversation=None, channel="_global"))],
+    [Put(closet(1, 1, 1, 2, 7, at=START)), Remove("closet", ("W-002/R-01/C-1",))],
+    [Remove("closet", ("W-001/R-01/C-1",)), Put(closet(3, 1, 1, 0, 5))],
+    [Remove("closet", ("W-001/R-01/C-2", "W-001/R-01/C-3", "W-001/R-02/C-1", "W-003/R-01/C-1"))],
+    [Put(closet(1, 1, 1, 0, 3))],
+)
+"""The palace as it grows, is moved and is erased."""
 
 
 class MiningContract(StoreSuite):
@@ -118,3 +172,24 @@ class MiningContract(StoreSuite):
         alice.apply([Put(cited("acdeb"))])
         assert alice.get(Entity, ["one"]) == [cited("acdeb")]
         assert bob.get(Entity, ["one"]) == [cited("abc")]
+
+    def test_how_much_is_in_the_palace_is_kept(self, store: Store, alice: UserStore, bob: UserStore) -> None:
+        for changes in GROWING:
+            alice.apply(changes)
+            for channels in (["_global"], ["work"], ["_global", "work"], ["elsewhere"]):
+                for wing in (None, 1, 2, 3):
+                    assert told(alice, channels, wing) == counted(alice, channels, wing)
+            assert store.check() == []
+        assert not bob.places(["_global"], None, 0, 50)
+
+    def test_places_come_a_page_at_a_time_and_stay_with_their_user(
+        self, alice: UserStore, bob: UserStore
+    ) -> None:
+        alice.apply([Put(closet(wing, 1, 1, 0, 1)) for wing in range(1, 6)])
+        bob.apply([Put(closet(9, 1, 1, 0, 1))])
+        assert [one.number for one in alice.places(["_global"], None, 0, 2)] == [1, 2]
+        assert [one.number for one in alice.places(["_global"], None, 2, 9)] == [3, 4, 5]
+        assert [one.closet for one in alice.places(["_global"], 4, 0, 9)] == ["W-004/R-01/C-1"]
+        alice.erase()
+        assert not alice.places(["_global"], None, 0, 9)
+        assert [one.number for one in bob.places(["_global"], None, 0, 9)] == [9]

@@ -43,8 +43,10 @@ def empty_payloads(rows: UserRows, seq: int) -> None:
 
 
 def unname(rows: UserRows, seq: int, field: str, names: Sequence[str]) -> None:
-    """Leave the entries, without these names."""
+    """Leave the entries, without these names. Of all names, only channels' are among the details."""
     rows.change_in(_UNNAME[field], _AUDIT.c[field], names, new_seq=seq)
+    if field != "channel":
+        return
     gone = {*names}
     for row in _telling_of(rows, names):
         known = json.loads(decode_text(row["details"]))

@@ -109,6 +109,22 @@ class Columns:
         old._until = seq
         return old
 
+    def compacted(self) -> "Columns":
+        """The same state without the rows that are dead, and without names that only these had."""
+        living = np.flatnonzero(self._alive[: self.count])
+        new = Columns(self._vectors.shape[1])
+        new._buffers = {name: buffer[living] for name, buffer in self._buffers.items()}
+        for name in _NAMES:
+            used, codes = np.unique(new._buffers[name], return_inverse=True)
+            new._named[name] = [self._named[name][code] for code in used.tolist()]
+            new._codes[name] = {value: code for code, value in enumerate(new._named[name])}
+            new._buffers[name] = codes.astype(_TYPES[name])
+        new._vectors, new._alive = self._vectors[living], np.ones(len(living), np.bool_)
+        new._owners = self.owners_of(living)
+        new.count, new._changed = len(living), self._changed
+        new._find(0)
+        return new
+
     def _copy(self) -> "Columns":
         new = object.__new__(Columns)
         new.__dict__.update(self.__dict__)
@@ -143,15 +159,19 @@ class Columns:
         self._buffers["corrects"][start:stop] = [row["supersedes"] is not None for row in rows]
         self._append_vectors([row["vector"] for row in rows], start, stop)
         self._alive[start:stop] = True
-        docs = self._buffers["doc"][start:stop]
-        if (top := int(docs.max()) + 1) > len(self._place):
-            place = np.full(max(top, 2 * len(self._place)), -1, np.int64)
-            place[: len(self._place)] = self._place
-            self._place = place
-        self._place[docs] = np.arange(start, stop)
         del self._owners[start:]
         self._owners.extend(row["owner"] for row in rows)
         self.count = stop
+        self._find(start)
+
+    def _find(self, start: int) -> None:
+        """Note where the documents from this place on are."""
+        docs = self._buffers["doc"][start : self.count]
+        if len(docs) and (top := int(docs.max()) + 1) > len(self._place):
+            place = np.full(max(top, 2 * len(self._place)), -1, np.int64)
+            place[: len(self._place)] = self._place
+            self._place = place
+        self._place[docs] = np.arange(start, self.count)
 
     def _append_vectors(self, blobs: Sequence[bytes | None], start: int, stop: int) -> None:
         dimensions = self._vectors.shape[1]

@@ -23,6 +23,8 @@ from recollect.stores.sql.columns import Columns
 from recollect.stores.sql.rows import UserRows, own_select
 from recollect.text.bm25 import Occurring, Postings, scores
 
+MANY_DEAD = 1000
+"""With more rows than this that are dead, and more than are not, the others are copied out."""
 FEW = 4
 """Which part of the chunks is so small that it is worth the while to copy it out."""
 
@@ -177,8 +179,8 @@ class Searcher:
                 return old or _refreshed(rows, _nothing(number, space_id, space), seq).columns
             if cached.seq < seq:
                 cached = _refreshed(rows, cached, seq)
-                if cached.columns.dead > max(1000, cached.columns.count // 2):
-                    cached = _refreshed(rows, _nothing(number, space_id, space), seq)
+                if cached.columns.dead > max(MANY_DEAD, cached.columns.count // 2):
+                    cached.columns = cached.columns.compacted()
             self._keep(rows.user, cached)
             return cached.columns
 

@@ -85,6 +85,21 @@ sizes = Table(
 )
 """How much a user has in each channel and, under the empty name, in all; quotas are held against it."""
 
+places = Table(
+    "places",
+    metadata,
+    Column("user_id", text_type(), primary_key=True),
+    Column("inside", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("channel", text_type(), primary_key=True),
+    *(Column(name, BigInteger, nullable=False) for name in ("rooms", "closets", "drawers", "first", "last")),
+    text("closet"),
+    sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
+)
+"""How much is in each wing of the palace (`inside` 0) and in each room of a wing, by channel; and a closet
+that tells its name."""
+
 visits = Table(
     "visits",
     metadata,
@@ -190,6 +205,9 @@ api_keys = Table(
     time("expires_at", null=True),
     time("revoked_at", null=True),
     time("used_at", null=True),
+    text("parent", null=True),
     Index("ix_api_keys_digest", "digest", unique=True),
+    Index("ix_api_keys_parent", "parent"),
 )
-"""Who may use the server: digests of keys, for whom each is (`owner` is a user), until when."""
+"""Who may use the server: digests of keys, for whom each is (`owner` is a user), until when; of sessions, the
+key they were opened with (`parent`)."""

@@ -101,7 +101,7 @@ def _met(column: ColumnElement[Any], name: str, how: str, value: Any) -> ColumnE
         case "among":
             return column.in_(bindparam(name, type_=column.type, expanding=True))
         case "same":
-            return column.is_not_distinct_from(bindparam(name, type_=column.type))
+            return column == bindparam(name, type_=column.type)  # never None: that an index finds
         case _:
             return _matches(column, list(cast(tuple[Any, ...], value)) if isinstance(value, tuple) else value)
 
@@ -113,6 +113,8 @@ Key = tuple[ColumnElement[Any], ColumnElement[Any]]
 def ordered(key: Key, descending: bool) -> tuple[ColumnElement[Any], ...]:
     """An order of two columns, in which no value is the least."""
     first, second = key
+    if not getattr(first, "nullable", True):  # else PostgreSQL would sort what an index has in order
+        return (first.desc(), second.desc()) if descending else (first.asc(), second.asc())
     if descending:
         return first.desc().nulls_last(), second.desc()
     return first.asc().nulls_first(), second.asc()

@@ -27,6 +27,7 @@ from recollect.stores.sql.operating import (
     marks,
     measures,
     meta,
+    places,
     receipts,
     sizes,
     spending,
@@ -63,6 +64,7 @@ __all__ = [
     "meta",
     "metadata",
     "parked",
+    "places",
     "receipts",
     "sizes",
     "spaces",
@@ -220,9 +222,11 @@ closets = record_table(
     time("at"),
     text("channel"),
     text("agent", null=True),
-    Index("ix_closets_place", "user_id", "wing", "room"),
-    Index("ix_closets_conversation", "user_id", "conversation"),
-    added=(Index("ix_closets_wings", "user_id", "slug", "wing", "id"),),
+    added=(
+        Index("ix_closets_wings", "user_id", "slug", "wing", "id"),
+        Index("ix_closets_numbers", "user_id", "wing", "room", "number", "id"),
+        Index("ix_closets_turns", "user_id", "conversation", "first", "id"),
+    ),
 )
 
 goals = record_table(

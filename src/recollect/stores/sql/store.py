@@ -18,6 +18,7 @@ from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.key_ring import KeyRing
 from recollect.stores.sql.parking import failed_mining, unpark
+from recollect.stores.sql.placing import wrong_places
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import wrong_sizes
@@ -273,6 +274,7 @@ def _disagreements(connection: Connection) -> list[str]:
         "users have text statistics without text: run `recollect rebuild text`.": noted.except_(counted),
     }
     differences["sizes of channels are wrong; quotas go by them."] = wrong_sizes()
+    differences["counts of places in the palace are wrong."] = wrong_places()
     for table in {schema.RECORD_TABLES[kind] for kind in SEARCHABLE}:
         kinds = [kind for kind in SEARCHABLE if schema.RECORD_TABLES[kind] is table]
         owners = select(chunks.c.user_id, chunks.c.owner).where(chunks.c.kind.in_(kinds))

@@ -11,11 +11,13 @@ from recollect.model.changes import Pool
 from recollect.model.records import Conversation
 from recollect.model.search import Words
 from recollect.ports.store import FeedEntry, Usage
+from recollect.ports.stored import Tally
 from recollect.ports.tending import Mark, Size, Visit
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 from recollect.stores.sql.glancing import GlancedUser
+from recollect.stores.sql.placing import places
 from recollect.stores.sql.reading import UNCONCLUDED, may_be_mined, records
 from recollect.stores.sql.rows import UserRows, own_select, own_update
 from recollect.stores.sql.sharing import sharing
@@ -146,6 +148,11 @@ class TendedUser(GlancedUser):
     def sizes(self) -> dict[str, Size]:
         with self._backend.read(self._user) as connection:
             return sizes(UserRows(connection, self._user))
+
+    @only_reads
+    def places(self, channels: Sequence[str], wing: int | None, behind: int, limit: int) -> list[Tally]:
+        with self._backend.read(self._user) as connection:
+            return places(UserRows(connection, self._user), channels, wing, behind, limit)
 
     @only_reads
     def marks(self) -> dict[str, Mark]:

@@ -41,6 +41,7 @@ from recollect.stores.sql.indexing import DERIVED_FROM, Indexer, derived
 from recollect.stores.sql.linking import link, unlink
 from recollect.stores.sql.locking import lock_user
 from recollect.stores.sql.once import note_once
+from recollect.stores.sql.placing import Places
 from recollect.stores.sql.reading import of_kind
 from recollect.stores.sql.rows import UserRows, own_revision, own_update
 from recollect.stores.sql.sizes import Sizes
@@ -106,6 +107,7 @@ def apply(
     note_once(rows, changes, writer.turns)
     writer.indexer.flush()
     writer.sizes.settle(limits)
+    writer.places.settle()
     rows.change(
         _SETTLE,
         new_seq=seq,
@@ -164,6 +166,7 @@ class _Writer:
         self._secret = bytes.fromhex(secret)
         self.indexer = indexer
         self.sizes = Sizes(rows)
+        self.places = Places(rows)
         self.turns: list[Turn] = []
         self.created = 0
 
@@ -244,6 +247,7 @@ class _Writer:
             self._refuse_other_kinds(kind, [id for id in ids if id not in known])
         replaced = [id for id in ids if id in known]
         self.sizes.remove(table, replaced)
+        self.places.remove(table, replaced)
         reindexed = [put.record.id for put in puts if put.chunks is not None and put.record.id in known]
         self._rows.delete_in(table, table.c.id, replaced)
         if reindexed:
@@ -278,8 +282,10 @@ class _Writer:
         if "channel" in values:
             self.sizes.remove(table, [change.id])
             self.sizes.add(table, [values["channel"]])
+        self.places.remove(table, [change.id])
         given = {f"new_{name}": value for name, value in new.items()}
         self._rows.change(own_revision(table, table.c.id, tuple(new)), which=change.id, **given)
+        self.places.revised(table, change.id)
         if change.kind in SEARCHABLE:
             self.indexer.revise(change.id, values | self._derived(table, change.id, values))
         if kind is Conversation and "archived_at" in values:
@@ -302,6 +308,7 @@ class _Writer:
             self.indexer.remove(ids)
             self._rows.delete_in(schema.usage, schema.usage.c.id, ids)
         self.sizes.remove(table, ids)
+        self.places.remove(table, ids)
         self._rows.delete_in(table, table.c.id, ids)
         if kind is not Conversation:  # its id is a name, which something else may have as its id
             unlink(self._rows, ids)
@@ -342,6 +349,7 @@ class _Writer:
         table = schema.RECORD_TABLES[kind.kind]
         self._rows.insert_columns(table, len(records), columns)
         self.sizes.add(table, columns.get("channel", ()))
+        self.places.add(table, columns)
         return columns
 
 

@@ -52,6 +52,9 @@ from recollect.stores.sqlite.text import (
 T = TypeVar("T")
 
 BUSY_SECONDS = 30
+SCRUB_CACHE_KIB = 2048
+"""How much of the file, and how much of its copy, is in memory while it is rewritten, which is from start to
+end: with as much as other connections have, that peak would be kept, and it is no quicker."""
 SCRUB_PATIENCE_MS = 500
 LOG_PAGES = 4000
 """How long the log gets, 32 MB, before its pages go where they belong: one that changed often goes once."""
@@ -331,6 +334,7 @@ def _rewritten(connection: Connection, in_memory: bool) -> bool:
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {SCRUB_PATIENCE_MS}")
     if not _truncate_log(connection):
         return False  # somebody reads an old state: try again before doing the work in vain
+    connection.exec_driver_sql(f"PRAGMA cache_size = -{SCRUB_CACHE_KIB}")
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
     connection.exec_driver_sql("INSERT INTO texts(texts) VALUES ('optimize')")
     if not in_memory:  # SQLCipher leaves temporary files in the clear, and VACUUM by way of one does damage
