@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -75,12 +75,40 @@ class Stage:
         return sum(content.count(word.lower().encode()) for content in data for word in words)
 
 
-@command(app, "recollect demo", "recollect demo --db ./demo.db --json")
-def demo(here: Here) -> None:
+@command(
+    app,
+    "recollect demo",
+    "recollect demo --db ./demo.db --json",
+    "recollect demo --load",
+    "recollect demo --load --user mara --db ./mara.db",
+    "recollect demo --remove",
+)
+def demo(
+    here: Here,
+    load: Annotated[
+        bool,
+        typer.Option(
+            "--load", help="Load a year of somebody's life to look at, for the user 'demo' or --user."
+        ),
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what --load has loaded.")] = False,
+) -> None:
     """Play the two-session story: said in March, asked for in another process, corrected, forgotten.
 
     It runs in a temporary database; with --db in that one, as a user of its own that is erased at the end.
+    With --load it fills your database with a year in forty conversations instead, and leaves it there.
     """
+    if load and remove:
+        raise typer.BadParameter("either --load or --remove.")
+    if load or remove:
+        from recollect.cli.demo_year import load_year, remove_year
+
+        (load_year if load else remove_year)(here)
+    else:
+        _play(here)
+
+
+def _play(here: Here) -> None:
     story, started = Story(here), perf_counter()
     with _stage(here) as stage:
         with here.memory(stage.settings) as memory:
@@ -99,13 +127,7 @@ def demo(here: Here) -> None:
 
 @contextmanager
 def _stage(here: Here) -> Generator[Stage]:
-    changes: dict[str, Any] = {}
-    if models.is_local(here.settings) and models.weights(here.settings) is None:
-        here.note(
-            f"The model {here.settings.embedder} is not installed: this goes by words only. "
-            "`recollect models install` fetches it."
-        )
-        changes["embedder"] = "none"
+    changes = models.without_weights(here)
     user, code = f"demo-{secrets.token_hex(4)}", secrets.token_hex(6)
     if here.options.db is not None:
         yield Stage(here.settings_with(**changes), user, code, own=False)

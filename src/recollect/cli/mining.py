@@ -1,4 +1,4 @@
-"""recollect mine, unmine, entity."""
+"""recollect mine, unmine, review, entity."""
 
 from typing import Annotated
 
@@ -7,8 +7,11 @@ import typer
 from recollect.cli import output
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command, new_app
-from recollect.model.records import Entity
+from recollect.cli.values import one_of
+from recollect.model.mined import Contradiction
+from recollect.model.records import Entity, MemoryRecord
 from recollect.model.shapes import to_json
+from recollect.tend.review import KEEP
 
 app = typer.Typer()
 entity = new_app(
@@ -92,3 +95,41 @@ def split(
 def _tell(here: Here, one: Entity) -> None:
     row = (one.name, one.type, ", ".join(one.aliases), one.id)
     here.answer(to_json(one), lambda: output.table(("name", "type", "aliases", "id"), [row]))
+
+
+@command(app, "recollect review", "recollect review 0195a3c2-… --keep new", "recollect review --json")
+def review(
+    here: Here,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="The newer memory of the two.")] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(parser=one_of(KEEP), metavar="WHICH", help=f"{', '.join(KEEP)}: what holds of the two."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+) -> None:
+    """List memories that contradict each other, or say which one holds.
+
+    They are kept beside each other where RECOLLECT_CONTRADICTIONS is flag_review. Of an ID, the new one then
+    corrects the old one, or is forgotten, or both hold.
+    """
+    if (id is None) != (keep is None):
+        raise typer.BadParameter("say which memory and what to keep: recollect review ID --keep new")
+    with here.stored() as stored:
+        if id is not None and keep is not None:
+            stored.settle(id, keep)
+            kept = "Both hold." if keep == "both" else f"The {keep} one holds."
+            here.answer({"settled": id, "keep": keep}, lambda: output.line(kept))
+            return
+        found = stored.contradictions(limit=limit)
+
+    def tell() -> None:
+        output.cards(((pair.id, side), m.content) for pair in found for side, m in _sides(pair))
+        if not found:
+            here.note("Nothing contradicts anything.")
+
+    pairs = [{side: to_json(memory) for side, memory in _sides(pair)} for pair in found]
+    here.answer({"contradictions": pairs}, tell)
+
+
+def _sides(pair: Contradiction) -> tuple[tuple[str, MemoryRecord], ...]:
+    return ("new", pair.new), ("old", pair.old)

@@ -38,6 +38,17 @@ def weights(settings: Settings, name: str | None = None) -> Path | None:
     return installed_path(name or settings.embedder, Path(settings.models))
 
 
+def without_weights(here: Here) -> dict[str, str]:
+    """Settings under which nothing has to be fetched; says so when that is worth knowing."""
+    if not is_local(here.settings) or weights(here.settings) is not None:
+        return {}
+    here.note(
+        f"The model {here.settings.embedder} is not installed: this goes by words only. "
+        "`recollect models install` fetches it."
+    )
+    return {"embedder": "none"}
+
+
 def _chosen(here: Here, name: str | None) -> str:
     return name or (here.settings.embedder if is_local(here.settings) else DEFAULT)
 

@@ -36,6 +36,8 @@ def serve(
 ) -> None:
     """Serve memory over HTTP: REST, the gateway for OpenAI clients, and the background's work.
 
+    While there are no keys it has one user, whoever is on this machine: --user says whose memory that is.
+
     Ctrl-C or SIGTERM ends it once what was accepted is done; a second one at once.
     """
     try:
@@ -47,7 +49,8 @@ def serve(
 
     options = {"host": host, "port": port, "processes": processes}
     settings = here.settings_with(**options)
-    given: dict[str, Any] = {"db": here.options.db, "embedder": here.options.embedder, **options}
+    shared = {name: getattr(here.options, name) for name in ("db", "embedder", "user")}
+    given: dict[str, Any] = {**shared, **options}
 
     running.run(
         {name: value for name, value in given.items() if value is not None},
@@ -59,7 +62,8 @@ def serve(
 def announce(here: Here, settings: Settings, url: str, locked: bool) -> None:
     """Say where the server is, and how to ask it; a program that wants to know asks for JSON."""
     where = wiring.address(settings)
-    data = {"address": url, "db": where, "gateway": f"{url}/v1", "mcp": f"{url}/mcp", "docs": f"{url}/docs"}
+    places = {"page": "memory", "gateway": "v1", "mcp": "mcp", "docs": "docs"}
+    data = {"address": url, "db": where, **{name: f"{url}/{path}" for name, path in places.items()}}
     if here.options.json or not here.options.quiet:
         here.answer(data, lambda: _tell(url, settings.host, where, locked))
     sys.stdout.flush()
@@ -68,6 +72,7 @@ def announce(here: Here, settings: Settings, url: str, locked: bool) -> None:
 def _tell(url: str, host: str, where: str, locked: bool) -> None:
     everywhere = f" and every other address of this machine ({host})" if host in EVERYWHERE else ""
     output.line(f"Recollect serves {where} at {url}{everywhere}")
+    output.line(f"  look      {url}/memory in a browser")
     key = ' -H "Authorization: Bearer $KEY"' if locked else ""
     body = """'{"query": "What do you know about me?"}'"""
     output.line(f"  ask       curl -s {url}/api/v1/recall{key} -H 'content-type: application/json' -d {body}")

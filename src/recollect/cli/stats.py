@@ -11,41 +11,14 @@ import typer
 from recollect import wiring
 from recollect.cli import output
 from recollect.cli.frame import Here, command
-from recollect.measuring import (
-    CACHE_HITS,
-    CACHE_MISSES,
-    HITS,
-    IMPAIRED,
-    MEMORIES,
-    MINED,
-    RECALL,
-    RECORD,
-    SKIPPED,
-    TURNS,
-    percentile,
-    tended,
-)
+from recollect.doing import MOST_DAYS, PERIODS, SHARES, cache_of, daily, document, times_of
+from recollect.measuring import RECALL, RECORD
 from recollect.metrics import Figures, exposition, figures
 from recollect.ports.clock import SystemClock
 from recollect.record.sizes import Filled
 from recollect.settings import MiB
 
 app = typer.Typer()
-
-MOST_DAYS = 3660
-SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-PERIODS = {"today": 1, "7 days": 7, "30 days": 30}
-DAILY = {
-    "recalls": RECALL,
-    "recalls skipped": SKIPPED,
-    "recalls impaired": IMPAIRED,
-    "hits": HITS,
-    "calls to record": RECORD,
-    "turns recorded": TURNS,
-    "memories added": MEMORIES,
-    "turns mined": MINED,
-}
-"""What is charted by day, beside what the background did."""
 
 
 @command(
@@ -85,7 +58,7 @@ def stats(
         if found is not None:
             _tell(found, days)
 
-    here.answer(own.document() | ({} if found is None else _document(found, days)), tell)
+    here.answer(own.document() | ({} if found is None else document(found, days)), tell)
 
 
 def _prometheus(here: Here) -> None:
@@ -131,60 +104,19 @@ def _share(count: int, quota: int) -> str:
 # Of everybody
 
 
-def _daily(found: Figures, days: int) -> dict[str, list[int]]:
-    """What happened on each day, today last, without what never did."""
-    names = DAILY | {f"tended: {action}": tended(action) for action in found.names(tended(""))}
-    counts = {told: found.daily(name, days) for told, name in names.items()}
-    return {told: values for told, values in counts.items() if any(values)}
-
-
-def _times(found: Figures, name: str) -> dict[str, dict[str, Any]]:
-    """How often, and within which milliseconds half, most and nearly all were done, by period."""
-    times: dict[str, dict[str, Any]] = {}
-    for period, days in PERIODS.items():
-        buckets = found.buckets(name, days)
-        told = {share: percentile(buckets, value) for share, value in SHARES.items()}
-        within = {f"{share}_ms": None if t is None else round(t * 1000, 3) for share, t in told.items()}
-        times[period] = {"count": sum(buckets.values()), **within}
-    return times
-
-
-def _cache(found: Figures) -> dict[str, Any]:
-    most = max(PERIODS.values())
-    hits, misses = found.total(CACHE_HITS, most), found.total(CACHE_MISSES, most)
-    return {"hits": hits, "misses": misses, "rate": hits / (hits + misses) if hits + misses else None}
-
-
-def _document(found: Figures, days: int) -> dict[str, Any]:
-    stats = found.stats
-    return {
-        "rows": stats["rows"],
-        "bytes": stats["bytes"],
-        "days": days,
-        "daily": _daily(found, days),
-        "recall": _times(found, RECALL),
-        "record": _times(found, RECORD),
-        "cache": _cache(found),
-        "waiting": stats["waiting"],
-        "lag_seconds": {chore: lag.total_seconds() for chore, lag in found.lags.items()},
-        "parked": stats["parked"],
-        "jobs": [output.plain(job) for job in found.jobs],
-    }
-
-
 def _tell(found: Figures, days: int) -> None:
-    stats, cache = found.stats, _cache(found)
+    stats, cache = found.stats, cache_of(found)
     rows = [(name, f"{count:,}") for name, count in stats["rows"].items() if count]
     output.section("stored", ("", "rows"), [*rows, ("MiB", f"{stats['bytes'] / MiB:,.1f}")])
     charted = [
         (name, output.sparkline(values), f"{values[-1]:,}", f"{sum(values):,}")
-        for name, values in _daily(found, days).items()
+        for name, values in daily(found, days).items()
     ]
     output.section(f"last {output.counted(days, 'day')}", ("", "by day", "today", "in all"), charted)
     for name in (RECALL, RECORD):
         times = [
             (period, f"{row['count']:,}", *(_ms(row[f"{share}_ms"]) for share in SHARES))
-            for period, row in _times(found, name).items()
+            for period, row in times_of(found, name).items()
             if row["count"]
         ]
         output.section(f"time to {name}", ("", "calls", *SHARES), times)
