@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from recollect.addresses import Patience
 from recollect.client.connection import Connection
@@ -19,6 +19,8 @@ ADDRESS = "http://127.0.0.1:7070"
 """Where `recollect serve` listens unless it is told otherwise."""
 TIMEOUT = 60.0
 ATTEMPTS = 3
+DAYS = 30
+"""How many days figures are asked of unless somebody says."""
 
 
 class WhoAmI(NamedTuple):
@@ -70,6 +72,11 @@ class Client:
     def jobs(self) -> list[JobState]:
         """What the background's jobs did last; needs an admin's key."""
         return self._connection.call("GET", ("jobs",), list[JobState], inside="jobs")
+
+    def figures(self, days: int = DAYS) -> dict[str, Any]:
+        """How the memory is doing, everybody taken together, as `recollect stats` tells; needs an admin's
+        key."""
+        return self._connection.call("GET", ("figures",), dict[str, Any], params={"days": days})
 
     def close(self) -> None:
         """Let go of the connections."""

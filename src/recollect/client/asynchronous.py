@@ -37,3 +37,4 @@ class AsyncClient(Opened):
     whoami = awaited(Client.whoami)
     tend = awaited(Client.tend)
     jobs = awaited(Client.jobs)
+    figures = awaited(Client.figures)

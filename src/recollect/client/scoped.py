@@ -1,43 +1,39 @@
 """The verbs of one user's memory behind a server: each a request, with the signature of its original."""
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from recollect.client.account import RemoteAccount
 from recollect.client.connection import Connection, as_json
+from recollect.client.leaving import RemoteLeaving
 from recollect.client.likeness import Given, like
-from recollect.client.streams import batches, counted, said, written
+from recollect.client.person import RemotePerson
+from recollect.client.streams import batches, said
 from recollect.client.working import RemoteWorkingMemory
 from recollect.errors import Invalid
 from recollect.limits import check_many, check_progress, check_whole
 from recollect.model.goals import GoalState
-from recollect.model.mined import Mined
+from recollect.model.mined import Contradiction, Mined
 from recollect.model.places import Drawer, Place
 from recollect.model.recollection import Event, Neighbourhood, Recollection
 from recollect.model.records import (
-    AuditEntry,
     Conversation,
     Entity,
     Episode,
     Goal,
     MemoryRecord,
     Procedure,
-    Profile,
     Record,
     Summary,
     ToolInvocation,
     Turn,
-    UserSettings,
 )
-from recollect.model.retention import Retention
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.tools import ToolStats
 from recollect.record.memories import as_items
-from recollect.record.sizes import Filled
-from recollect.record.spending import Spending
-from recollect.record.transfer import Imported
 from recollect.scoped import ScopedMemory
-from recollect.tend.erase import Forgotten, check_one_target
+from recollect.tend.erase import Forgotten
 
 R = TypeVar("R")
 
@@ -51,7 +47,7 @@ EVERYWHERE = {"everywhere": True}
 """Of lists that the scope does not narrow: what they tell, and nobody's audit, is the same from anywhere."""
 
 
-class RemoteScopedMemory:
+class RemoteScopedMemory(RemoteLeaving, RemotePerson, RemoteAccount):
     """One user's memory behind a server, seen from a channel, an agent and a conversation: verb for verb what
     `ScopedMemory` is in this process."""
 
@@ -199,6 +195,14 @@ class RemoteScopedMemory:
         body = {"promoted": given.get("promoted", True)}
         return self._call("PATCH", "records", given["id"], returns=MemoryRecord, body=body)
 
+    @like(ScopedMemory.contradictions)
+    def contradictions(self, given: Given) -> builtins.list[Contradiction]:
+        return self._paged("contradictions", Contradiction, given)
+
+    @like(ScopedMemory.settle)
+    def settle(self, given: Given) -> None:
+        self._call("POST", "contradictions", given["id"], body={"keep": given["keep"]})
+
     @like(ScopedMemory.mine)
     def mine(self, given: Given) -> builtins.list[Mined]:
         progress = given.pop("progress", None)
@@ -264,14 +268,6 @@ class RemoteScopedMemory:
     def drawer(self, given: Given) -> Drawer:
         return self._call("GET", "palace", "drawer", returns=Drawer, params=given)
 
-    @like(ScopedMemory.counts)
-    def counts(self, given: Given) -> dict[str, int]:
-        return self._call("GET", "stats", returns=dict[str, int], inside="counts")
-
-    @like(ScopedMemory.sizes)
-    def sizes(self, given: Given) -> dict[str, Filled]:
-        return self._call("GET", "stats", returns=dict[str, Filled], inside="sizes")
-
     # The user as a person
 
     @like(ScopedMemory.add_goal)
@@ -315,81 +311,3 @@ class RemoteScopedMemory:
     @like(ScopedMemory.tools)
     def tools(self, given: Given) -> builtins.list[ToolStats]:
         return self._call("GET", "tools", returns=list[ToolStats], inside="tools", params=given)
-
-    @like(ScopedMemory.profile)
-    def profile(self, given: Given) -> Profile:
-        return self._call("GET", "profile", returns=Profile)
-
-    @like(ScopedMemory.update_profile)
-    def update_profile(self, given: Given) -> Profile:
-        return self._call("PATCH", "profile", returns=Profile, body=given)
-
-    @like(ScopedMemory.settings)
-    def settings(self, given: Given) -> UserSettings:
-        return self._call("GET", "settings", returns=UserSettings)
-
-    @like(ScopedMemory.update_settings)
-    def update_settings(self, given: Given) -> UserSettings:
-        return self._call("PATCH", "settings", returns=UserSettings, body=given.get("values", {}))
-
-    @like(ScopedMemory.is_on)
-    def is_on(self, given: Given) -> bool:
-        return self._call("GET", "settings", returns=UserSettings).values.get("enabled", True)
-
-    @like(ScopedMemory.retention)
-    def retention(self, given: Given) -> Retention:
-        return self._call("GET", "retention", returns=Retention)
-
-    @like(ScopedMemory.retention_origins)
-    def retention_origins(self, given: Given) -> dict[str, str]:
-        return self._call("GET", "retention", "origins", returns=dict[str, str])
-
-    @like(ScopedMemory.set_retention)
-    def set_retention(self, given: Given) -> Retention:
-        params = {"channel": given.get("channel")}  # and not the scope's
-        return self._call(
-            "PATCH", "retention", returns=Retention, params=params, body=given.get("values", {})
-        )
-
-    # Leaving
-
-    @like(ScopedMemory.forget)
-    def forget(self, given: Given) -> Forgotten:
-        named = {name: given.get(name) for name in ("id", "conversation", "channel", "agent")}
-        check_one_target(everything=given.get("everything", False), **named)
-        params = {name: given[name] for name in ("dry_run", "with_sources") if name in given}
-        routes = {"id": "records", "conversation": "conversations", "channel": "channels", "agent": "agents"}
-        for name, id in named.items():
-            if id:
-                return self._call("DELETE", routes[name], id, returns=Forgotten, params=params)
-        params["confirm"] = self.scope.user
-        return self._call("DELETE", "everything", returns=Forgotten, params=params)
-
-    @like(ScopedMemory.export)
-    def export(self, given: Given) -> Iterator[str]:
-        return self._connection.lines(("export",), self._params, self._headers)
-
-    @like(ScopedMemory.import_)
-    def import_(self, given: Given) -> Imported:
-        lines, progress = given["lines"], given.get("progress")
-        check_many("The lines", lines)
-        check_progress(progress)
-        parts = counted(written(lines), progress)
-        done: Imported = self._connection.send(("import",), parts, Imported, self._params, self._headers)
-        if progress:
-            progress(done.total + done.unchanged)
-        return done
-
-    @like(ScopedMemory.spending)
-    def spending(self, given: Given) -> builtins.list[Spending]:
-        return self._call("GET", "usage", returns=list[Spending], inside="usage", params=given)
-
-    @like(ScopedMemory.audit)
-    def audit(self, given: Given) -> builtins.list[AuditEntry]:
-        params = {"conversation": None, **given}  # of what is told, and not the scope's
-        return self._paged("audit", AuditEntry, params)
-
-    @like(ScopedMemory.readers)
-    def readers(self, given: Given) -> builtins.list[AuditEntry]:
-        path = ("records", given.pop("id"), "readers")
-        return self._call("GET", *path, returns=list[AuditEntry], inside="readers", params=given)

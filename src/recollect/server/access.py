@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect import tracing
 from recollect.server import problems
 from recollect.server.logs import FIELDS
+from recollect.server.web.routes import BELOW
 
 log = logging.getLogger("recollect.access")
 
@@ -24,8 +25,9 @@ NOWHERE = "(none)"
 """The route of what led nowhere: a path that a stranger made up is neither a label nor a line of the log."""
 REFUSED = "(refused)"
 """The route of what was refused before anybody looked where it leads: without a key, too often, too large."""
-QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Asked for all the time by machines: logged only when it goes wrong, or for whoever debugs."""
+QUIET = frozenset({"/healthz", "/readyz", "/metrics", f"{BELOW}{{path}}"})
+"""Asked for all the time by machines, or by the page for all that it is made of: logged only when it goes
+wrong, or for whoever debugs."""
 KEY_CHARACTERS = 80
 
 

@@ -17,6 +17,7 @@ from recollect.server.measured import HttpMeasures
 from recollect.server.operations import Readiness
 from recollect.server.serving import Serving, at_once
 from recollect.server.sharing import Threads
+from recollect.server.web import routes as web
 
 QUIET: TelemetryConfig = {
     "tracing": False,
@@ -65,6 +66,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     problems.install(app)
     app.router.routes.extend(gateway.first())
     app.include_router(page.router)
+    app.include_router(web.router)
     app.include_router(operations.router)
     http.install(app)
     app.router.routes.append(mcp.route())

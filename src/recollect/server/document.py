@@ -12,6 +12,7 @@ from recollect.server.gateway.described import PATHS
 from recollect.server.http import routers
 from recollect.server.identity.entry import OPEN, PROBES
 from recollect.server.identity.said import API_KEY
+from recollect.server.identity.sessions import SESSION
 from recollect.server.scope import SEEN_FROM, is_scoped
 
 SCHEMES = {
@@ -25,6 +26,7 @@ bears on what is asked.
 - `/api/v1`: everything that memory can do. `channel`, `agent` and `conversation` in the query say from where
   it is seen; the user is whoever the key or token belongs to.
 - `/v1`: OpenAI's API, with memory: have an agent's `base_url` end in `/v1`.
+- [`/memory`](memory): the page where people see what is remembered of them, and change it.
 - `/api/memories` and `/v1/memory`: what kagent and Semantic Router call.
 
 Errors are problems (RFC 9457) that say what to do; below `/v1`, OpenAI's."""
@@ -63,7 +65,7 @@ def install(app: FastAPI) -> None:
         scoped = {*_scoped()}
         for path, operations in document["paths"].items():
             for operation in operations.values():
-                if path in OPEN | PROBES:
+                if path in OPEN | PROBES | {SESSION}:
                     operation["security"] = []
                     continue
                 names = (*(SEEN if operation.get("operationId") in scoped else ()), "user")

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.errors import SettingsError
-from recollect.server.page import PAGE, POLICY
+from recollect.server import page
+from recollect.server.web import routes as web
 from recollect.settings import Settings
 
 _ALWAYS = (
@@ -17,7 +18,7 @@ _ALWAYS = (
 )
 _UNLESS_SET = ((b"cache-control", b"no-store"),)
 _NOTHING = b"default-src 'none'; frame-ancestors 'none'"
-_PAGES = {PAGE: POLICY}
+_PAGES = {page.PAGE: page.POLICY, web.PAGE: web.POLICY}
 
 
 class Headers:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -13,6 +14,7 @@ from recollect.server.answers import answer
 from recollect.server.identity.entry import Operator
 from recollect.server.problems import told
 from recollect.server.serving import serving
+from recollect.server.web.routes import PAGE
 
 log = logging.getLogger("recollect.server")
 
@@ -22,6 +24,7 @@ SAMPLE = "ready"
 """What the embedder is tried with."""
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 PLACES = {
+    "memory": PAGE,
     "mcp": "/mcp",
     "docs": "/docs",
     "openapi": "/openapi.json",
@@ -56,6 +59,12 @@ class Readiness:
         elif self.embedder == "degraded":
             self.try_embedder()
         return found
+
+    async def told(self) -> dict[str, Any]:
+        """The same as an answer."""
+        problems = await self.problems()
+        state = {"status": "unready" if problems else "ready", "embedder": self.embedder}
+        return {**state, "problems": problems} if problems else state
 
     async def _store(self) -> str | None:
         if self._asked is None or self._asked.done():
@@ -101,12 +110,8 @@ async def healthz() -> Response:
 
 @router.get("/readyz", summary="Whether it can serve", responses={503: {"description": "Not now, and why."}})
 async def readyz(request: Request) -> Response:
-    readiness = serving(request).readiness
-    problems = await readiness.problems()
-    told = {"status": "unready" if problems else "ready", "embedder": readiness.embedder}
-    if problems:
-        return answer({**told, "problems": problems}, 503, {"Retry-After": "1"})
-    return answer(told)
+    state = await serving(request).readiness.told()
+    return answer(state, 503, {"Retry-After": "1"}) if "problems" in state else answer(state)
 
 
 @router.get("/metrics", summary="Figures for Prometheus")
@@ -120,5 +125,9 @@ async def metrics(request: Request, _: Operator) -> Response:
 
 
 @router.get("/", summary="Where things are")
-async def index() -> Response:
-    return answer({"name": "Recollect", "version": __version__, **PLACES})
+async def index(request: Request) -> Response:
+    """A person who comes with a browser is led to the memory page, a program is told where things are."""
+    if "text/html" in request.headers.get("accept", ""):
+        there = PAGE.removeprefix("/")  # there may be a path before it
+        return Response(status_code=307, headers={"Location": there, "Vary": "Accept"})
+    return answer({"name": "Recollect", "version": __version__, **PLACES}, headers={"Vary": "Accept"})

@@ -82,3 +82,9 @@ class Afterwards:
         """Wait for everything that is going on for a user."""
         for going in [*self._going.get(user, ())]:
             await going.done.wait()
+
+    async def answered(self, user: str) -> None:
+        """Wait until what a user was answered is recorded; not for what is still being answered."""
+        for going in [*self._going.get(user, ())]:
+            if going.answered:
+                await going.done.wait()

@@ -13,7 +13,9 @@ from recollect.server.http import (
     lists,
     memories,
     person,
+    review,
     semantic_router,
+    session,
     transfer,
     turns,
     working,
@@ -25,8 +27,9 @@ from recollect.server.http.writing import UnderWay
 def routers() -> list[APIRouter]:
     """Every route; those that are called all the time come first, and longer paths before those they begin
     with."""
-    modules = (turns, working, conversations, person, memories, goals, knowledge, lists)
-    return [module.router for module in (*modules, agent, transfer, admin, keys, kagent, semantic_router)]
+    modules = (turns, working, conversations, person, memories, review, goals, knowledge, lists)
+    others = (agent, transfer, admin, session, keys, kagent, semantic_router)
+    return [module.router for module in (*modules, *others)]
 
 
 def install(app: FastAPI) -> None:

@@ -1,11 +1,14 @@
 """What operators do: the background's jobs, and receipts of what was erased. Nobody's memory."""
 
-from typing import Annotated
+from datetime import date
+from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from recollect import Memory, metrics
+from recollect.doing import MOST_DAYS, PERIODS, document
 from recollect.ports.tending import JobState, Receipt
 from recollect.server.answers import answer
 from recollect.server.http.asked import ours
@@ -17,6 +20,9 @@ from recollect.tend.tender import Outcome
 router = ours("operations")
 
 RECEIPTS = 100
+DAYS = 30
+Times = made(count=int, p50_ms=float | None, p95_ms=float | None, p99_ms=float | None)
+"""How often, and within which milliseconds half, most and nearly all were done."""
 
 
 async def operated(request: Request, _: Operator) -> Serving:
@@ -37,6 +43,43 @@ async def jobs(server: Operated) -> Response:
 async def run(server: Operated) -> Response:
     """Do the background's work now, once."""
     return answer({"outcomes": await server.run(server.memory.tend)})
+
+
+@router.get(
+    "/figures",
+    operation_id="figures",
+    summary="How the memory is doing",
+    **gives(
+        made(
+            rows=dict[str, int],
+            bytes=int,
+            days=int,
+            today=date,
+            daily=dict[str, list[int]],
+            recall=dict[str, Times],
+            record=dict[str, Times],
+            recall_by_day=list[Times],
+            cache=dict[str, float | None],
+            waiting=dict[str, Any],
+            lag_seconds=dict[str, float],
+            parked=dict[str, Any],
+            jobs=list[JobState],
+            tend_seconds=float,
+            readiness=dict[str, Any],
+        )
+    ),
+)
+async def figures(server: Operated, days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = DAYS) -> Response:
+    """What happened on each day, today last, how long recalls took, what waits and what is parked; everybody
+    taken together. The background looks what there is to do every `tend_seconds`."""
+    found = await server.run(lambda: _figures(server.memory, days))
+    return answer({**found, "readiness": await server.readiness.told()})
+
+
+def _figures(memory: Memory, days: int) -> dict[str, Any]:
+    memory.flush()
+    found = metrics.figures(memory.store, memory.settings, memory.clock.now(), max(days, *PERIODS.values()))
+    return {**document(found, days), "tend_seconds": memory.settings.tend_seconds}
 
 
 @router.get(

@@ -1,5 +1,6 @@
 """Conversations: what was said in one, what came of it, what was mined from it."""
 
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -8,7 +9,7 @@ from recollect.server.answers import answer
 from recollect.server.http.asked import ours
 from recollect.server.http.parts import Named
 from recollect.server.http.shapes import Body, DryRun, Flag, Name, gives, like, made
-from recollect.server.http.writing import FORGETS, Writes, first, forgotten
+from recollect.server.http.writing import FORGETS, Writes, first, follow_answers, forgotten
 from recollect.server.scope import Scoped
 from recollect.server.serving import serving
 
@@ -79,7 +80,11 @@ async def record_summary(id: Named, body: NewSummary, write: Writes) -> Response
 
 
 @router.post(
-    "/conversations/{id:part}/end", operation_id="end", summary="End a conversation", **gives(Conversation)
+    "/conversations/{id:part}/end",
+    operation_id="end",
+    summary="End a conversation",
+    dependencies=[Depends(follow_answers)],
+    **gives(Conversation),
 )
 async def end(id: Named, write: Writes, body: Ending | None = None) -> Response:
     """Say that a conversation has ended; the background concludes it then. A later turn opens it again."""

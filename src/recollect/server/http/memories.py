@@ -109,6 +109,12 @@ class Marked(Body):
     model_config = like({"pinned": True})
 
 
+class Undo(Body):
+    """`undo` of what forgetting a record with undo=true gave."""
+
+    undo: Annotated[str, Field(examples=["01a1e242-398d-7697-8035-4be6100c5411.eyJ1bnRpbCI6…"])]
+
+
 @router.post(
     "/memories",
     operation_id="remember_many",
@@ -203,8 +209,21 @@ async def forget(
     write: Writes,
     with_sources: Annotated[bool, Query(description="Erase the turns behind a memory too.")] = False,
     dry_run: DryRun = False,
+    undo: Annotated[bool, Query(description="Give what takes it back for a minute, at /undo.")] = False,
 ) -> Response:
     """Erase one record, with all that was derived from it alone."""
     return await write.do(
-        lambda memory: memory.forget(id, with_sources=with_sources, dry_run=dry_run), forgotten, FORGETS
+        lambda memory: memory.forget(id, with_sources=with_sources, dry_run=dry_run, undo=undo),
+        forgotten,
+        FORGETS,
+    )
+
+
+@router.post("/undo", operation_id="undo", summary="Take back an erasure", **gives(dict[str, int], "By kind"))
+async def undo(body: Undo, write: Writes) -> Response:
+    """Bring back what was erased within the last minute: how many records of each kind."""
+    return await write.do(
+        lambda memory: memory.undo(body.undo),
+        lambda memory, made: dict(forgotten(memory, made).counts),  # its entry tells it as a receipt does
+        FORGETS,
     )

@@ -11,6 +11,8 @@ from starlette.responses import Response
 from recollect import AuditEntry, Forgotten, Invalid, Profile, Retention, Spending, UserSettings
 from recollect.limits import TEXT_LIMIT
 from recollect.model.scope import NAME_LIMIT
+from recollect.record.growth import MOST, POINTS, Grown
+from recollect.record.offered import Offered
 from recollect.record.sizes import Filled
 from recollect.server.answers import answer, page
 from recollect.server.http.asked import ours
@@ -80,6 +82,18 @@ async def update_profile(body: ChangedProfile, write: Writes) -> Response:
 async def settings(request: Request, memory: Scoped) -> Response:
     """What the user has set for their own memory."""
     return answer(await serving(request).run(memory.settings))
+
+
+@router.get(
+    "/settings/offered",
+    operation_id="offered",
+    summary="What can be set",
+    **gives(made(settings=dict[str, Offered])),
+)
+async def offered(request: Request, memory: Scoped) -> Response:
+    """What users can set for their own memory, by name: what holds, what does where nothing is set, and what
+    there is to choose from."""
+    return answer({"settings": await serving(request).run(memory.offered)})
 
 
 @router.patch("/settings", operation_id="update_settings", summary="Change settings", **gives(UserSettings))
@@ -171,6 +185,14 @@ async def forget_everything(
 async def stats(request: Request, memory: Scoped) -> Response:
     """How many records of each kind there are, and how much of each channel is used."""
     return answer(await serving(request).run(lambda: {"counts": memory.counts(), "sizes": memory.sizes()}))
+
+
+@router.get("/growth", operation_id="growth", summary="How it grew", **gives(made(growth=list[Grown])))
+async def growth(
+    request: Request, memory: Scoped, points: Annotated[int, Query(ge=2, le=MOST)] = POINTS
+) -> Response:
+    """How many records of each kind there were over time, of those that are still stored, oldest first."""
+    return answer({"growth": await serving(request).run(lambda: memory.growth(points))})
 
 
 @router.get(

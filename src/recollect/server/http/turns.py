@@ -121,7 +121,9 @@ class Question(Body):
     include: Texts | None = None
     """What to bring along: goals, profile, related."""
     explain: Flag = False
-    """Tell what was left out, and why."""
+    """Tell what each signal adds to a score, and what was left out, and why."""
+    count: Flag = True
+    """Whether what is found counts as returned, which popularity goes by; not for a look."""
     vector: Vector | None = None
     """The embedding of the query, by the model that the server embeds with."""
 

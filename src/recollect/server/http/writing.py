@@ -13,6 +13,7 @@ from recollect.model.records import AuditEntry
 from recollect.record.once import KEY_LIMIT, Made, Sent, sent
 from recollect.scoped.once import once
 from recollect.server.answers import answer
+from recollect.server.gateway.afterwards import Afterwards
 from recollect.server.problems import Refused
 from recollect.server.scope import Scoped
 from recollect.server.serving import Serving, serving
@@ -93,8 +94,17 @@ def seen(serving: Serving, memory: ScopedMemory, **scope: str) -> ScopedMemory:
     return serving.memory.scope(here.user, here.channel, here.agent, here.conversation)
 
 
+async def follow_answers(request: Request, memory: Scoped) -> None:
+    """Wait until what the gateway has answered this user is recorded: what is forgotten before that would be
+    there again, and a conversation that has ended would be open."""
+    afterwards: Afterwards = request.app.state.afterwards
+    await afterwards.answered(memory.scope.user)
+
+
 async def writing(request: Request, memory: Scoped, key: Key = None) -> Writing:
     """What was sent is known by its method, path, query and body."""
+    if request.method == "DELETE":
+        await follow_answers(request, memory)
     known = None
     if key is not None:
         url = request.url

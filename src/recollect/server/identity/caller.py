@@ -11,4 +11,7 @@ class Caller:
     role: Literal["local", "user", "service", "admin"]
     user: str | None
     key: str = "local"
-    """What limits are counted by: the id of the key, or of the token's user."""
+    """What limits are counted by: the id of the key, also where a session of it calls, or of the token's
+    user."""
+    session: str | None = None
+    """The id of the session of the page, if it is one that calls."""

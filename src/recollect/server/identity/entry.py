@@ -1,5 +1,6 @@
 """The way in: every request has a caller before anything else looks at it."""
 
+from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address
 from typing import Annotated
 
@@ -10,16 +11,20 @@ from recollect.errors import RecollectError
 from recollect.server.identity.caller import Caller
 from recollect.server.identity.gate import Gate
 from recollect.server.identity.said import peer
+from recollect.server.identity.sessions import SESSION
 from recollect.server.limiting import Rate, check_rate
 from recollect.server.page import PAGE, PARTS
 from recollect.server.problems import Refused, is_gateway
 from recollect.server.refusing import refuse
+from recollect.server.web import routes as web
 
 PROBES = frozenset(("/healthz", "/readyz"))
 """What those who look after the machine ask all the time."""
-OPEN = PARTS | {"/", PAGE, "/openapi.json"}
+OPEN = PARTS | {"/", PAGE, web.PAGE, "/openapi.json"}
 """What tells nothing of anybody."""
 WHOAMI = "/api/v1/whoami"
+OPERATORS = ("admin", "local")
+"""Who may see to the server's own affairs."""
 
 
 class Entry:
@@ -39,14 +44,26 @@ class Entry:
             await self._app(scope, receive, send)
             return
         try:
-            if scope["path"] in OPEN:
+            if scope["path"] in OPEN or scope["path"].startswith(web.BELOW):
                 check_rate(self._rate.take(_place(peer(scope))))
+            elif scope["path"] == SESSION:
+                check_rate(self._rate.take(_place(peer(scope))))
+                scope.setdefault("state", {})["visitor"] = await self._visitor(scope)
             else:
                 scope.setdefault("state", {})["caller"] = await self._caller(scope)
         except (Refused, RecollectError) as error:
             await refuse(error, scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+    async def _visitor(self, scope: Scope) -> Caller | None:
+        """Who asks about sessions: nobody, maybe, who wants to sign in."""
+        try:
+            return await self._gate.caller(scope)
+        except Refused as error:
+            if error.status != HTTPStatus.UNAUTHORIZED:
+                raise
+            return None
 
     async def _caller(self, scope: Scope) -> Caller:
         try:
@@ -65,7 +82,7 @@ class Entry:
 async def operator(request: Request) -> Caller:
     """The caller, when it may see to the server's own affairs: an admin, or the one user of this machine."""
     caller: Caller | None = getattr(request.state, "caller", None)
-    if caller is None or caller.role not in ("admin", "local"):
+    if caller is None or caller.role not in OPERATORS:
         raise Refused(403, "This needs an admin key: `recollect keys create --admin` makes one.")
     return caller
 

@@ -16,6 +16,8 @@ from recollect.server.headers import origins
 from recollect.server.identity import said as headers
 from recollect.server.identity.caller import Caller
 from recollect.server.identity.issuing import PREFIX, digest, is_key
+from recollect.server.identity.sessions import PATHS, check_page, is_own
+from recollect.server.identity.sessions import token as session_token
 from recollect.server.identity.tokens import Signed, Tokens
 from recollect.server.problems import Refused, log
 from recollect.settings import Settings
@@ -86,6 +88,10 @@ class Gate:
         if self._tokens is None and self._on_loopback and await self._is_unlocked():
             self._check_local(scope, said)
             return _acting(Caller("local", self._local_user), said)
+        if (session := session_token(scope, said)) is not None:
+            found = await self._visitor(session)
+            check_page(scope, said)
+            return _acting(found, said)
         token = headers.token(said)
         if token is None:
             raise Refused(
@@ -120,7 +126,7 @@ class Gate:
             why = "comes from another machine"
         elif not headers.is_loopback(host):
             why = "asks for a host that is not localhost"
-        elif origin is not None and not self._is_ours(origin):
+        elif origin is not None and not self._is_ours(scope, said):
             why = "comes from a web page that RECOLLECT_CORS does not name"
         elif said.get(headers.SITE) == "cross-site" and origin is None:
             why = "comes from a web page"
@@ -135,8 +141,13 @@ class Gate:
             "`recollect keys create --user NAME` makes one.",
         )
 
-    def _is_ours(self, origin: str) -> bool:
-        return origin in self._origins or headers.is_loopback(headers.origin_host(origin))
+    def _is_ours(self, scope: Any, said: dict[str, str]) -> bool:
+        """Whether a page may call: one that is named, or this server's own; and where models are asked, any
+        of this machine. What others on this machine show is not to change a memory with a form."""
+        origin = said[headers.ORIGIN]
+        if origin in self._origins or is_own(scope, said):
+            return True
+        return not scope["path"].startswith(PATHS) and headers.is_loopback(headers.origin_host(origin))
 
     async def _signer(self, tokens: Tokens, token: str) -> Caller:
         name, now = digest(token), self._clock.now()
@@ -148,13 +159,38 @@ class Gate:
         return Caller("user", known.user, f"token {digest(known.user)[:TOKEN_NAMED]}")
 
     async def _holder(self, token: str) -> Caller:
-        key = await self._looked_up(token) if is_key(token) else None
-        now = self._clock.now()
-        if key is None or not key.is_valid(now):
+        key = await self.key(token)
+        return Caller(key.role.value, key.owner, key.id)
+
+    async def key(self, token: str) -> ApiKey:
+        """The key that this is; `Refused` when it opens nothing."""
+        key = await self._valid(token) if is_key(token) else None
+        if key is None or key.parent is not None:
             # One answer for all: nobody learns that a key was once good.
             raise Refused(401, "This key opens nothing: it is unknown, revoked or expired.", _UNKNOWN)
-        self._note_use(key, now)
-        return Caller(key.role.value, key.owner, key.id)
+        return key
+
+    async def _visitor(self, token: str) -> Caller:
+        session = await self._valid(token)
+        if session is None or session.parent is None:
+            raise Refused(401, "You are signed out: sign in again with a key.", _UNKNOWN)
+        return Caller(session.role.value, session.owner, session.parent, session.id)
+
+    async def _valid(self, token: str) -> ApiKey | None:
+        """A key or session, noted as used, while it is valid."""
+        found, now = await self._looked_up(token), self._clock.now()
+        if found is None or not found.is_valid(now):
+            return None
+        self._note_use(found, now)
+        return found
+
+    def lock(self) -> None:
+        """A key was made here just now: nobody comes in without one any more."""
+        self._locally.put("", self._clock.now(), False)
+
+    def forget(self, token: str) -> None:
+        """Look it up again when it comes next: here it was just revoked."""
+        self._keys.put(digest(token), self._clock.now(), None)
 
     async def _looked_up(self, token: str) -> ApiKey | None:
         name, now = digest(token), self._clock.now()
@@ -174,6 +210,8 @@ class Gate:
         last = self._noted.get(key.id, key.used_at)
         if last is not None and timedelta(0) <= now - last < NOTED:
             return
+        if len(self._noted) >= REMEMBERED:  # sessions come and go; at worst something is noted once more
+            self._noted.clear()
         self._noted[key.id] = now
         note = asyncio.get_running_loop().run_in_executor(None, partial(self._note, key.id, now))
         self._notes.add(note)

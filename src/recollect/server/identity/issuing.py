@@ -16,9 +16,12 @@ from recollect.record.ids import id_maker
 
 PREFIX = API_KEY
 """Every key begins so: it can be told from others' keys, and found where it should not be."""
+SESSION = "rks_"
+"""What is in the cookie of a session begins so: it is no key, and opens nothing when it is sent as one."""
 _LETTERS = {KeyRole.USER: "u", KeyRole.SERVICE: "s", KeyRole.ADMIN: "a"}
 _SECRET_BYTES = 32
 _KEY = re.compile(rf"{PREFIX}[{''.join(_LETTERS.values())}]_[A-Za-z0-9_-]{{43}}")
+_TOKEN = re.compile(rf"{SESSION}[A-Za-z0-9_-]{{43}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,25 @@ def issue(
     return Issued(key, kept)
 
 
+def open_session(store: KeyStore, clock: Clock, key: ApiKey, lasting: timedelta) -> Issued:
+    """Make a session of a key: what the key opens, for so long at most. `NotFound` when it opens nothing any
+    more."""
+    now = clock.now()
+    token = f"{SESSION}{secrets.token_urlsafe(_SECRET_BYTES)}"
+    kept = ApiKey(
+        id=id_maker(clock)(1)[0],
+        digest=digest(token),
+        name="",
+        role=key.role,
+        owner=key.owner,
+        created_at=now,
+        expires_at=min(now + lasting, key.expires_at or now + lasting),
+        parent=key.id,
+    )
+    store.add_key(kept)
+    return Issued(token, kept)
+
+
 def digest(key: str) -> str:
     """What is kept of a key. As long and random as keys are, a plain hash cannot be turned back."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
@@ -68,6 +90,11 @@ def digest(key: str) -> str:
 def is_key(text: str) -> bool:
     """Whether it could be a key of ours."""
     return _KEY.fullmatch(text) is not None
+
+
+def is_session(text: str) -> bool:
+    """Whether it could be what is in the cookie of a session."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}

@@ -11,10 +11,12 @@ from urllib.parse import urlsplit
 from recollect.server.problems import Refused
 
 AUTHORIZATION, API_KEY, USER = "authorization", "x-api-key", "x-recollect-user"
-HOST, ORIGIN, SITE = "host", "origin", "sec-fetch-site"
-_ONCE = {name.encode(): name for name in (AUTHORIZATION, API_KEY, USER, HOST, ORIGIN, SITE)}
+HOST, ORIGIN, SITE, PAGE = "host", "origin", "sec-fetch-site", "x-recollect-page"
+COOKIE = "cookie"
+_ONCE = {name.encode(): name for name in (AUTHORIZATION, API_KEY, USER, HOST, ORIGIN, SITE, PAGE)}
 _FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via"}
 FORWARDED = "forwarded"
+_COOKIE = COOKIE.encode()
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:@/\[\]\s]+))(?::\d*)?")
 
 
@@ -31,6 +33,8 @@ def said(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
                 raise Refused(400, f"The header {name} is not UTF-8: encode it so.") from None
         elif raw in _FORWARDED:
             found[FORWARDED] = ""
+        elif raw == _COOKIE:  # of which there may be several, as if it were one
+            found[COOKIE] = "; ".join(filter(None, (found.get(COOKIE), value.decode("latin-1"))))
     return found
 
 

@@ -1,0 +1,135 @@
+// The palace: a wing for each subject, in it a room for each conversation, in it closets, and in those drawers,
+// which are what was said. `#/palace?at=§ W-042/R-11/D-007` opens a drawer.
+
+import { get, post } from "../../core/api.js";
+import { h, refill } from "../../core/dom.js";
+import { counted, moment } from "../../core/format.js";
+import { go, note, to } from "../../core/router.js";
+import { bare } from "../../parts/bare.js";
+import { channelField, channelName, SHARED } from "../../parts/channels.js";
+import { brief } from "../../parts/said.js";
+import { say, trying } from "../../parts/toast.js";
+import { amount, drawer, speaker } from "./drawer.js";
+import { tree } from "./tree.js";
+
+export const title = "Palace";
+
+const PAGE = 50;
+const NUMBERS = /\d+/g;
+
+export async function show(place, params, { signal }) {
+  const { at, channel } = params;
+  const { channels } = await get("channels", {}, signal);
+  const beside = h("div.beside");
+  const wings = tree({ label: "Palace", load, face, chosen: ({ place }) => choose(place), signal });
+  const view = h("div.palace", { "data-open": "" }, h("div.stand", wings.element), beside);
+  place.append(head(channels, channel), view);
+
+  async function load(node, after) {
+    const inside = node ? { wing: node.wing, room: node.room, closet: node.closet } : {};
+    const { places } = await get("palace", { ...inside, channel, limit: PAGE, after }, signal);
+    return { nodes: places.map((found) => nodeOf(found, node)), more: places.length === PAGE };
+  }
+
+  /** Show a drawer, and have the address say so; going back from the first leads to the tree again. */
+  async function choose(pointer) {
+    const opened = view.dataset.open !== "";
+    const found = await trying(() => get("palace/drawer", { pointer }, signal));
+    if (!found) return false;
+    if (!opened) {
+      history.replaceState({ opened: pathTo(found) }, "");
+      history.pushState(null, "", to("palace", { at: pointer, channel }));
+    } else note("palace", { at: pointer, channel });
+    put(found);
+    return found;
+  }
+
+  function put(found) {
+    view.dataset.open = found.pointer;
+    refill(beside, drawer(found, { changed, left, signal }));
+    beside.scrollTop = 0;
+    const alone = getComputedStyle(wings.element.parentElement).display === "none";
+    if (alone) document.getElementById("drawer-name").focus();
+  }
+
+  function left() {
+    note("palace", { channel });
+    view.dataset.open = "";
+    refill(beside, hint());
+    wings.clear();
+    wings.focus();
+  }
+
+  async function changed(record) {
+    const pointer = view.dataset.open;
+    await wings.refresh();
+    if (record) choose(pointer);
+    else refill(beside, h("p.empty", "What was in this drawer is forgotten."));
+  }
+
+  await wings.start();
+  if (wings.isEmpty()) {
+    const again = () => show(refill(place, h("h1", title)), params, { signal });
+    return channels[""]?.turns ? refill(view, unsorted(again)) : refill(place, h("h1", title), bare());
+  }
+  refill(beside, hint());
+  if (at) await arrive(at);
+  else if (history.state?.opened) await wings.reveal(history.state.opened);
+
+  async function arrive(pointer) {
+    const found = await trying(() => get("palace/drawer", { pointer }, signal));
+    if (!found) return note("palace", { channel });
+    put(found);
+    await wings.reveal([...pathTo(found), found.turn.index + 1]);
+  }
+}
+
+const pathTo = ({ closet }) => [closet.wing, closet.room, closet.number];
+
+/** A place as the tree goes on from it. */
+function nodeOf(found, parent) {
+  const numbers = [...found.place.matchAll(NUMBERS)].map(Number);
+  const [wing, room] = numbers;
+  const closet = found.level === "closet" ? found.number : parent?.closet;
+  return { ...found, wing, room, closet, leaf: found.level === "drawer" };
+}
+
+const LEVELS = { wing: "Wing", room: "Room", closet: "Closet" };
+
+function face(found) {
+  if (found.leaf) {
+    return [h("span.name", h("b", `${speaker(found.type)} `), brief(found.name)),
+      h("span.about", h("code", found.place), ` · ${moment(found.first)}`)];
+  }
+  const kind = found.level === "wing" && found.type !== "topic" ? found.type : "";
+  return [h("span.turner", { "aria-hidden": "true" }),
+    h("span.name", brief(found.name || "Without a title"), kind && h("span.tag.kind", kind)),
+    h("span.about", h("span.hidden", `${LEVELS[found.level]}: `), amount(found))];
+}
+
+function head(channels, channel) {
+  const named = Object.keys(channels).filter((name) => name && name !== SHARED).sort();
+  const text = (name) => `${channelName(name)} (${counted(channels[name].turns, "turn")})`;
+  const chosen = (name) => go("palace", { channel: name });
+  return h("div.row.lead",
+    h("p.quiet", "What was said, by subject, conversation and topic: ",
+      counted(channels[""]?.turns ?? 0, "turn"), " in all. ",
+      h("a", { href: to("settings") }, "Forget a channel or an agent")),
+    named.length > 0
+      && channelField(named, { any: channelName(SHARED), value: channel, chosen, text, kind: "label.inline" }));
+}
+
+const hint = () => h("p.empty", "Open a drawer to read what was said, where it was said, and what came of it.");
+
+function unsorted(again) {
+  const sort = async (event) => {
+    event.target.disabled = true;
+    const mined = await trying(() => post("mine"));
+    event.target.disabled = false;
+    if (!mined) return;
+    say("What was said is sorted in.");
+    await again();
+  };
+  return h("div.empty", h("p", "What was said is not sorted in yet. That happens by itself after a while."),
+    h("button", { type: "button", onclick: sort }, "Sort it in now"));
+}
