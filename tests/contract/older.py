@@ -22,7 +22,20 @@ from recollect.testing.store_samples import (
 
 _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
+TO_SIXTH = (
+    "DROP TABLE places",
+    "DROP INDEX ix_closets_numbers",
+    "DROP INDEX ix_closets_turns",
+    "CREATE INDEX ix_closets_place ON closets (user_id, wing, room)",
+    "CREATE INDEX ix_closets_conversation ON closets (user_id, conversation)",
+    "DROP INDEX ix_api_keys_parent",
+    "ALTER TABLE api_keys DROP COLUMN parent",
+    "UPDATE alembic_version SET version_num = '0006'",
+)
+"""From the schema of revision 0008 back to that of 0006, with all that is stored."""
+
 TO_FIFTH = (
+    *TO_SIXTH,
     "DROP INDEX ix_closets_wings",
     "DROP INDEX ix_tool_invocations_turn",
     "DROP INDEX ix_audit_conversation",
@@ -30,7 +43,7 @@ TO_FIFTH = (
     "CREATE INDEX ix_closets_slug ON closets (user_id, slug)",
     "UPDATE alembic_version SET version_num = '0005'",
 )
-"""From the schema of revision 0006 back to that of 0005, with all that is stored."""
+"""And to that of 0005, before lookups."""
 
 TO_FOURTH = (
     *TO_FIFTH,

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from recollect.model.changes import Put
 from recollect.stores.sql import migrate
 from recollect.stores.sqlite.backend import open_store
-from tests.contract.older import TO_FIRST, TO_SECOND, check_mining, fill, ranked, stored
+from recollect.testing.store_mining import closet
+from tests.contract.older import TO_FIRST, TO_SECOND, TO_SIXTH, check_mining, fill, ranked, stored
 
 
 def columns(path: Path, table: str = "chunks") -> set[str]:
@@ -59,5 +61,26 @@ def test_what_mining_needs_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     store = open_store(path, cache_bytes=1 << 20)
     assert (stored(store), ranked(store)) == before
     check_mining(store)
+    assert store.check() == []
+    store.close()
+
+
+def test_a_palace_of_an_older_release_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = open_store(path, cache_bytes=1 << 20)
+    store.user("alice").apply([Put(closet(1, room, 1, 0, 3)) for room in (1, 2)])
+    kept = store.user("alice").places(["_global"], None, 0, 9)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        for statement in TO_SIXTH:
+            connection.execute(statement)
+    connection.close()
+
+    store = open_store(path, cache_bytes=1 << 20)
+    alice = store.user("alice")
+    assert alice.places(["_global"], None, 0, 9) == kept
+    alice.apply([Put(closet(1, 3, 1, 0, 1))])
+    (wing,) = alice.places(["_global"], None, 0, 9)
+    assert (wing.rooms, wing.closets, wing.drawers) == (3, 3, 10)
     assert store.check() == []
     store.close()

@@ -1,11 +1,16 @@
 """What mining does has to come out the same on every engine, sealed or not."""
 
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
+from sqlalchemy import Connection, delete, update
 
 from recollect import Memory, ModelError, ScopedMemory
 from recollect.model.records import Closet, Entity, MemoryRecord, Relation
+from recollect.stores.sql.backend import Backend
+from recollect.stores.sql.schema import places
 from recollect.testing.store_samples import START, ManualClock
 from tests.unit.mining import Scripted, facts, say
 
@@ -131,3 +136,19 @@ def test_the_memory_is_whole_and_can_be_moved(memory: Memory, derek: ScopedMemor
     assert [*copy.export()][1:] == lines[1:]
     memory.tend()
     assert memory.store.check() == []
+
+
+def test_counts_of_places_that_are_wrong_or_missing_are_told(memory: Memory, derek: ScopedMemory) -> None:
+    one = (places.c.user_id == derek.scope.user, places.c.inside == 0, places.c.number == 1)
+    for spoil in (update(places).where(*one).values(drawers=99), delete(places).where(*one)):
+        say(derek, "My sister Anna works at Acme.", "My brother Ben lives in Lyon.")
+        derek.mine()
+        assert memory.store.check() == []
+        backend: Backend = memory.store._backend  # type: ignore[attr-defined]
+        assert backend.write(partial(rows_changed, spoil), derek.scope.user) == 1
+        assert memory.store.check() == ["1 counts of places in the palace are wrong."]
+        derek.forget(everything=True)
+
+
+def rows_changed(change: Any, connection: Connection) -> int:
+    return connection.execute(change).rowcount

@@ -83,10 +83,10 @@ def test_an_interrupted_migration_leaves_nothing(path: Path) -> None:
 
 @pytest.fixture
 def full_disk() -> Iterator[None]:
-    """Databases opened from here on cannot grow beyond 100 pages."""
+    """Databases opened from here on cannot grow beyond 120 pages."""
 
     def limit(connection: object, _: object) -> None:
-        connection.execute("PRAGMA max_page_count = 100")  # type: ignore[attr-defined]
+        connection.execute("PRAGMA max_page_count = 120")  # type: ignore[attr-defined]
 
     event.listen(Engine, "connect", limit)
     yield

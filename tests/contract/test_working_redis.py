@@ -223,7 +223,7 @@ def test_a_full_server_drops_what_is_new_and_says_what_to_set(
     state = working.state()
     assert state.problem is None
     assert state.evicted
-    assert contents(working, DESK._replace(conversation="99"))
+    assert any(contents(working, DESK._replace(conversation=str(n))) for n in range(90, 100))
 
 
 @pytest.mark.parametrize(

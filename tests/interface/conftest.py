@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from recollect import Memory
 from recollect.server.logs import Json, Text
 from tests.interface import serving
 from tests.interface.serving import Served
@@ -34,8 +33,7 @@ _NAMES = (f"user {number}" for number in itertools.count(1))
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server for a memory."""
-    path = tmp_path_factory.mktemp("served") / "memory.db"
-    with Memory.open(path, embedder="hashing", rate_limit=0) as memory, serving.served(memory) as server:
+    with serving.in_file(tmp_path_factory.mktemp("served") / "memory.db") as server:
         yield server
 
 

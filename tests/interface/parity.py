@@ -124,6 +124,34 @@ def knowing(place: Place) -> Any:
 
 
 @scenario
+def contradicting(place: Place) -> Any:
+    mine = place.scope(USER, "work")
+    for town in ("Lyon", "Porto", "Faro", "Rome"):
+        mine.record("user", f"I live in {town}.", conversation=town)
+        mine.mine()
+    found = mine.contradictions()
+    yield found, mine.contradictions(limit=1), mine.contradictions(after=found[0].id)
+    yield [mine.settle(pair.id, keep) for pair, keep in zip(found, ("old", "both", "new"), strict=True)]
+    yield mine.contradictions(), mine.list("fact")
+    yield raised(NotFound, lambda: mine.settle(found[0].id, "new"))
+    yield raised(Invalid, lambda: mine.settle(found[0].id, "neither"))[0]
+
+
+@scenario
+def taking_back(place: Place) -> Any:
+    mine = place.scope(USER)
+    fact = mine.remember("Likes green tea", about=["Derek"])
+    gone = mine.forget(fact.id, undo=True)
+    yield gone.counts, gone.undo is None
+    yield mine.undo(gone.undo or "")
+    yield mine.get(fact.id), mine.recall("green tea").hits
+    yield raised(Conflict, lambda: mine.undo(gone.undo or ""))
+    yield raised(Invalid, lambda: mine.undo("nothing"))
+    yield mine.forget(fact.id, undo=True, dry_run=True)
+    yield mine.forget(fact.id).undo
+
+
+@scenario
 def listing(place: Place) -> Any:
     mine = place.scope(USER)
     facts = [mine.remember(f"fact {i}", pinned=i % 2 == 0, about=["Ann"]) for i in range(5)]
@@ -167,7 +195,7 @@ def recalling(place: Place) -> Any:
     mine.update_profile(preferences={"tea": "green"})
     yield mine.recall("Where does Derek live?")
     yield mine.recall("Where does Derek live?", top_k=1, explain=True)
-    yield mine.recall("Porto", kinds=["turn"], roles=["assistant"])
+    yield mine.recall("Porto", kinds=["turn"], roles=["assistant"], count=False)
     yield mine.recall("Porto", exclude_conversation="now", threshold=0.2, min_confidence=0.5)
     yield mine.recall("Porto", conversation="then", agent="scout", since=day(-3), until=day(-1))
     yield mine.recall("Where does Derek live?", as_of=day(-50), known_at=day(1))
@@ -272,6 +300,7 @@ def person(place: Place) -> Any:
     yield mine.update_profile(preferences={"milk": None}), mine.profile()
     yield mine.settings()
     yield mine.update_settings(top_k=3), mine.settings(), mine.update_settings(top_k=None)
+    yield mine.offered(), mine.update_settings(top_k=3, pii="drop"), mine.offered()
     yield mine.retention(), mine.retention_origins()
     yield mine.set_retention(expire=True, ttl_days=9.0), mine.set_retention("work", ttl_days=3.0)
     yield mine.retention(), mine.retention_origins(), place.scope(USER).retention()
@@ -280,6 +309,8 @@ def person(place: Place) -> Any:
     yield raised(Invalid, lambda: mine.set_retention("work", memory_quota=1))
     mine.remember("Works")
     yield mine.sizes(), mine.counts()
+    yield mine.growth(), mine.growth(points=2)
+    yield raised(Invalid, lambda: mine.growth(1))[0]
     mine.set_retention(memory_quota=1)
     yield raised(QuotaExceeded, lambda: mine.remember("Works more"))
 

@@ -69,6 +69,16 @@ def served(memory: Memory, *routers: APIRouter, keyed: bool = True, http: Any = 
 
 
 @contextmanager
+def in_file(path: Path, *, keyed: bool = True, **settings: Any) -> Iterator[Served]:
+    """A server for a memory of its own, without a model, that nobody asks too often."""
+    with (
+        Memory.open(path, embedder="hashing", rate_limit=0, **settings) as memory,
+        served(memory, keyed=keyed) as server,
+    ):
+        yield server
+
+
+@contextmanager
 def serve(memory: Memory, *routers: APIRouter) -> Iterator[str]:
     """The address of a server for this memory, with further routes."""
     with _run(memory, running.server(memory), *routers) as url:

@@ -34,6 +34,25 @@ def test_mining_undone(db: Path) -> None:
     assert ask("mine", "--conversation", "march")["mined"][0]["added"] >= 2
 
 
+def test_contradictions_looked_at(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_CONTRADICTIONS", "flag_review")
+    run("mine")
+    assert "Nothing contradicts anything." in run("review").stderr
+    run("record", "user", "I live in Porto.", "--conversation", "april")
+    run("mine")
+    (pair,) = ask("review")["contradictions"]
+    assert (pair["new"]["content"], pair["old"]["content"]) == (
+        "The user lives in Porto.",
+        "The user lives in Lyon.",
+    )
+    assert "The user lives in Porto." in run("review").stdout
+    assert "--keep" in failure("review", pair["new"]["id"], code=2)["message"]
+    assert "new, old, both" in failure("review", pair["new"]["id"], "--keep", "x", code=2)["message"]
+    assert ask("review", pair["new"]["id"], "--keep", "new")["keep"] == "new"
+    assert ask("review") == {"contradictions": []}
+    assert "nothing to settle" in failure("review", pair["new"]["id"], "--keep", "new", code=3)["message"]
+
+
 def test_a_conversation_that_is_not_there(db: Path) -> None:
     for command in ("mine", "unmine"):
         assert "There is no conversation 'april'" in failure(command, "april", code=3)["message"]

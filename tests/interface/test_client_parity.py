@@ -44,7 +44,13 @@ def told(scenario: Scenario, place: Memory | Client) -> Iterator[Any]:
 
 
 def opened(path: Path) -> Memory:
-    return Memory.open(path, embedder=HashingEmbedder(384), clock=ManualClock(), audit="verbose")
+    return Memory.open(
+        path,
+        embedder=HashingEmbedder(384),
+        clock=ManualClock(),
+        audit="verbose",
+        contradictions="flag_review",
+    )
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)

@@ -212,6 +212,19 @@ def test_operators(url: str) -> None:
         assert {outcome.job for outcome in client.tend()} == {job.name for job in client.jobs()}
 
 
+def test_figures(url: str) -> None:
+    with Client(url) as client:
+        client.scope().record("user", "I like green tea")
+        client.scope().recall("Which tea do I like?")
+        found = client.figures(days=3)
+        assert found["daily"]["recalls"] == found["daily"]["turns recorded"] == [0, 0, 1]
+        assert [one["count"] for one in found["recall_by_day"]] == [0, 0, 1]
+        assert found["recall_by_day"][-1]["p50_ms"] == found["recall"]["today"]["p50_ms"] > 0
+        assert (found["rows"]["turns"], found["tend_seconds"]) == (1, 30)
+        with pytest.raises(Invalid):
+            client.figures(days=0)
+
+
 def test_another_users_memory_is_not_there(url: str) -> None:
     with Client(url) as client:
         assert client.scope("local").counts() == {}

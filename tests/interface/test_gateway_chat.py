@@ -250,3 +250,18 @@ def test_models_and_embeddings_are_passed_on(gate: Gateway) -> None:
     assert [model.id for model in client.models.list()] == [MODEL]
     assert len(client.embeddings.create(model=MODEL, input="tea").data[0].embedding) == 16
     assert gate.asked[-1].headers["authorization"] == "Bearer sk-theirs"
+
+
+def test_what_was_answered_is_forgotten_and_ended_with_its_conversation(gate: Gateway) -> None:
+    """It is recorded after the answer; whoever has that may ask for either at once."""
+    for talk in ("one", "two", "three"):
+        post(gate, [user(TEA)], {"X-Recollect-Conversation": talk})
+        gone = gate.http.delete(f"{gate.served.url}/api/v1/conversations/{talk}")
+        assert gone.json()["counts"]["turn"] == 2
+    assert gate.turns() == []
+    post(gate, [user(TEA)], {"X-Recollect-Conversation": "four"})
+    assert gate.http.post(f"{gate.served.url}/api/v1/conversations/four/end").is_success
+    gate.settle()
+    talk = gate.ann.get("four")
+    assert isinstance(talk, Conversation)
+    assert talk.ended_at is not None

@@ -212,11 +212,41 @@ def test_wrong_keys_are_not_made(server: Served, wrong: dict[str, str]) -> None:
 def test_others_see_nothing_of_the_servers_affairs(server: Served, role: str) -> None:
     key = server.issue(role, "ana" if role == "user" else None).key
     client = server.client(key, **{"X-Recollect-User": "ana"})
-    for path in ("/api/v1/keys", "/metrics"):
+    for path in ("/api/v1/jobs", "/metrics"):
         assert "admin key" in problem(client.get(path), 403)
     problem(client.post("/api/v1/keys", json={"role": "admin"}), 403)
-    problem(client.delete("/api/v1/keys/any"), 403)
+    problem(client.delete("/api/v1/keys/any"), 404 if role == "user" else 403)
     assert server.client(server.issue("admin").key).get("/metrics").status_code == 200
+
+
+def test_users_see_make_and_revoke_their_own(server: Served, clock: ManualClock) -> None:
+    bens = server.issue(owner="ben").kept.id
+    ana = server.of("ana")
+    (held,) = ana.get("/api/v1/keys").json()["keys"]
+    assert (held["user"], held["current"]) == ("ana", True)
+    clock.advance(seconds=1)
+    made = ana.post("/api/v1/keys", json={"name": "phone"}).json()
+    assert (made["role"], made["user"], made["name"], made["current"]) == ("user", "ana", "phone", False)
+    assert server.client(made["key"]).get("/api/v1/whoami").json()["user"] == "ana"
+    assert [key["id"] for key in ana.get("/api/v1/keys").json()["keys"]] == [made["id"], held["id"]]
+    problem(ana.delete(f"/api/v1/keys/{bens}"), 404)
+    for others in ({"user": "ben"}, {"role": "service"}, {"role": "admin"}):
+        assert "of your own" in problem(ana.post("/api/v1/keys", json=others), 403)
+    assert ana.delete(f"/api/v1/keys/{made['id']}").json()["revoked_at"]
+    clock.advance(seconds=5)
+    problem(server.client(made["key"]).get("/api/v1/whoami"), 401)
+    assert server.memory.store.keys(owner="ben")[0].revoked_at is None
+
+
+def test_a_key_that_ends_makes_none_that_goes_on(server: Served, clock: ManualClock) -> None:
+    until = clock.now() + timedelta(days=1)
+    ana = server.client(server.issue(owner="ana", expires_at=until).key)
+    made = ana.post("/api/v1/keys", json={}).json()
+    assert datetime.fromisoformat(made["expires_at"]) == until
+    later = (until + timedelta(seconds=1)).isoformat()
+    assert "cannot be good for longer" in problem(ana.post("/api/v1/keys", json={"expires_at": later}), 422)
+    sooner = (until - timedelta(seconds=1)).isoformat()
+    assert ana.post("/api/v1/keys", json={"expires_at": sooner}).json()["expires_at"] == sooner
 
 
 def test_what_is_said_of_keys_can_be_read_and_done(server: Served) -> None:

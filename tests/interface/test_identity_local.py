@@ -89,11 +89,20 @@ def test_requests_without_a_host_are_not_the_users(server: Served) -> None:
     assert status == 403
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://localhost:3000", "http://127.0.0.1:7070", "https://app.example.org"]
-)
-def test_pages_of_this_machine_and_named_ones_are(server: Served, origin: str) -> None:
-    assert server.client(Origin=origin).get("/api/v1/whoami").status_code == 200
+def test_this_servers_own_page_and_named_ones_are(server: Served) -> None:
+    for host in (f"127.0.0.1:{server.port}", "localhost:7070", "[::1]:7070"):
+        own = server.client(Host=host, Origin=f"http://{host}")
+        assert own.get("/api/v1/whoami").status_code == 200
+    assert server.client(Origin="https://app.example.org").get("/api/v1/whoami").status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:3000", "http://127.0.0.1:1", "http://[::1]:3000"])
+def test_another_page_of_this_machine_asks_models_and_changes_no_memory(server: Served, origin: str) -> None:
+    """A form, or what a browser sends without asking first: an import may have any type."""
+    page = server.client(Origin=origin, **{"Sec-Fetch-Site": "same-site", "Content-Type": "text/plain"})
+    for path in ("/api/v1/import", "/api/v1/mine", "/api/v1/jobs/run", "/api/v1/session"):
+        assert "RECOLLECT_CORS" in problem(page.post(path, content=b'{"recollect": 1, "user": "x"}'), 403)
+    assert page.get("/mcp").status_code != 403
 
 
 def test_the_first_key_ends_it_for_good(server: Served, clock: ManualClock) -> None:

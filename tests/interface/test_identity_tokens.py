@@ -101,7 +101,9 @@ def test_a_good_token_opens_its_users_memory(server: Served, key: Any, algorithm
 
 def test_it_opens_nobody_elses(server: Served) -> None:
     problem(server.client(token(), **{"X-Recollect-User": "ben"}).get("/api/v1/whoami"), 404)
-    problem(server.client(token()).get("/api/v1/keys"), 403)
+    problem(server.client(token()).get("/api/v1/jobs"), 403)
+    assert server.client(token()).get("/api/v1/keys").json() == {"keys": []}
+    assert "token makes no keys" in problem(server.client(token()).post("/api/v1/keys", json={}), 403)
 
 
 def test_keys_do_beside_it_and_nothing_does_without(server: Served) -> None:

@@ -51,6 +51,17 @@ def test_it_lives_is_ready_and_says_where_things_are(memory: Memory) -> None:
         assert "server" not in httpx.get(url).headers
 
 
+def test_a_browser_is_led_to_the_page_and_a_program_is_told_where_things_are(memory: Memory) -> None:
+    with serve(memory) as url:
+        asked = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+        led = httpx.get(url, headers=asked, follow_redirects=True)
+        assert (led.url.path, led.status_code) == ("/memory", 200)
+        for accept in ("*/*", "application/json"):
+            told = httpx.get(url, headers={"Accept": accept})
+            assert (told.json()["memory"], told.headers["vary"]) == ("/memory", "Accept")
+        assert "(memory)" in httpx.get(f"{url}/openapi.json", timeout=60).json()["info"]["description"]
+
+
 def test_another_schema_is_not_ready(memory: Memory, tmp_path: Path) -> None:
     with serve(memory) as url:
         settled(url)

@@ -43,6 +43,7 @@ def test_it_says_where_it_is_and_what_next(db: Path, tmp_path: Path) -> None:
         assert process.told == {
             "address": process.url,
             "db": str(db),
+            "page": f"{process.url}/memory",
             "gateway": f"{process.url}/v1",
             "mcp": f"{process.url}/mcp",
             "docs": f"{process.url}/docs",
@@ -63,6 +64,7 @@ def test_what_it_says_can_be_done_so(
     assert ("every other address of this machine (0.0.0.0)" in said) is (host == "0.0.0.0")
     assert ('/api/v1/recall -H "Authorization: Bearer $KEY" -H' in said) is locked
     assert ("api_key=$KEY" in said) is locked
+    assert "look      http://127.0.0.1:7070/memory" in said
     announce(Here(Options(quiet=True)), settings, "http://127.0.0.1:7070", locked)
     assert capsys.readouterr().out == ""
 

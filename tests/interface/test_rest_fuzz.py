@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = 3
 """Of each operation, and of what is nearly one."""
-OPERATING = ("/api/v1/jobs", "/api/v1/keys", "/api/v1/receipts", "/metrics")
+OPERATING = ("/api/v1/figures", "/api/v1/jobs", "/api/v1/keys", "/api/v1/receipts", "/metrics")
 """Paths for admins."""
 
 

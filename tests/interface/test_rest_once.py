@@ -1,5 +1,6 @@
 """REST: a write that is sent again under its Idempotency-Key is done once, and answered each time."""
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect import Memory
+from recollect import AsyncClient, Memory
 from recollect.model.space import Space
 from recollect.models.hashing import HashingEmbedder
 from recollect.ports.embedder import Vectors
@@ -55,6 +56,19 @@ def goal(me: httpx.Client) -> str:
 @pytest.fixture
 def fact(me: httpx.Client) -> str:
     return me.post(f"{V1}/facts", params={"channel": "work"}, json={"content": "Has a bike"}).json()["id"]
+
+
+def test_taking_back_and_settling_are_done_once(me: httpx.Client, fact: str) -> None:
+    token = me.delete(f"{V1}/records/{fact}", params={"undo": True}).json()["undo"]
+    for _ in range(2):
+        back = me.post(f"{V1}/undo", json={"undo": token}, headers=keyed("undo"))
+        assert (back.status_code, back.json()) == (200, {"fact": 1, "turn": 1})
+    refused = me.post(f"{V1}/undo", json={"undo": token})
+    assert (refused.status_code, refused.json()["error"]) == (409, "Conflict")
+    assert me.post(f"{V1}/undo", json={"undo": f"{token}x"}).status_code == 422
+    for keep in ("new", "old", "both", "neither"):
+        asked = me.post(f"{V1}/contradictions/{fact}", json={"keep": keep}, headers=keyed(keep))
+        assert asked.status_code == (422 if keep == "neither" else 404)
 
 
 def test_every_write_is_done_once(me: httpx.Client, goal: str, fact: str) -> None:
@@ -194,3 +208,26 @@ def test_what_is_kept_says_nothing_of_what_was_sent(tmp_path: Path) -> None:
         (row,) = database.execute("SELECT * FROM answers").fetchall()
     database.close()
     assert not any(word in str(row) for word in ("Porto", "a-key"))
+
+
+def test_a_contradiction_is_settled_once(tmp_path: Path) -> None:
+    async def settled(url: str, key: str) -> tuple[int, dict[str, int], int]:
+        async with AsyncClient(url, key) as client:
+            mine = client.scope()
+            (pair,) = await mine.contradictions()
+            gone = await mine.forget(pair.old.id, undo=True)
+            back = await mine.undo(gone.undo or "")
+            sent = {"json": {"keep": "old"}, "headers": {**keyed(), "Authorization": f"Bearer {key}"}}
+            path = f"{url}{V1}/contradictions/{pair.id}"
+            codes = {httpx.post(path, **sent).status_code for _ in range(2)}  # type: ignore[arg-type]
+            return codes.pop(), back, len(await mine.contradictions())
+
+    with (
+        Memory.open(tmp_path / "m.db", embedder="none", contradictions="flag_review") as memory,
+        served(memory) as server,
+    ):
+        mine = memory.scope("kim")
+        for town in ("Lyon", "Porto"):
+            mine.record("user", f"I live in {town}.", conversation=town)
+            mine.mine()
+        assert asyncio.run(settled(server.url, server.issue(owner="kim").key)) == (204, {"fact": 1}, 0)

@@ -135,7 +135,7 @@ def test_correcting_pinning_and_promoting(me: httpx.Client) -> None:
 def test_forgetting_tells_what_went(me: httpx.Client) -> None:
     fact = saved(me, "Lives in Porto")
     dry = me.delete(f"{V1}/records/{fact['id']}", params={"dry_run": True}).json()
-    assert dry == {"counts": {"fact": 1, "turn": 1}}
+    assert dry == {"counts": {"fact": 1, "turn": 1}, "ids": [fact["id"], *fact["sources"]]}
     gone = me.delete(f"{V1}/records/{fact['id']}").json()
     assert (gone["counts"], "receipt" in gone) == (dry["counts"], True)
     assert me.get(f"{V1}/records/{fact['id']}").status_code == 404
@@ -171,14 +171,14 @@ def test_anothers_id_is_nobodys(me: httpx.Client, somebody: Callable[..., httpx.
 def test_an_admin_reads_nobodys_memory(served: Served, me: httpx.Client) -> None:
     fact = saved(me, "Lives in Porto")
     admin = served.admin()
-    for path in (f"/records/{fact['id']}", "/facts", "/export", "/profile", "/stats", "/audit"):
+    for path in (f"/records/{fact['id']}", "/facts", "/export", "/profile", "/stats", "/audit", "/growth"):
         assert admin.get(f"{V1}{path}").status_code == 404
     assert admin.post(f"{V1}/recall", json={"query": "x"}).status_code == 404
     assert admin.get(f"{V1}/whoami").json() == {"user": None, "role": "admin"}
     assert "jobs" in admin.get(f"{V1}/jobs").json()
     assert {one["job"] for one in admin.post(f"{V1}/jobs/run").json()["outcomes"]}
     assert admin.get(f"{V1}/receipts").status_code == 200
-    assert me.get(f"{V1}/jobs").status_code == 403
+    assert me.get(f"{V1}/jobs").status_code == me.get(f"{V1}/figures").status_code == 403
 
 
 def test_a_fact_comes_back_as_it_is_in_process(me: httpx.Client, served: Served) -> None:

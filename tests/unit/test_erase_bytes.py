@@ -42,6 +42,20 @@ def test_the_search_would_find_it(derek: ScopedMemory, path: Path, embedder: Swi
         assert left_in(path, needle)
 
 
+def test_what_could_be_taken_back_is_in_no_file_either(
+    derek: ScopedMemory, path: Path, embedder: SwitchedEmbedder
+) -> None:
+    fill(derek)
+    fact = derek.remember(SECRET, about=[WORDS[1]])
+    gone = derek.forget(fact.id, undo=True)
+    needles = (SECRET, *WORDS, vector_of(embedder, SECRET))
+    assert left_in(path, *needles) == []
+    derek.undo(gone.undo or "")
+    assert left_in(path, SECRET)
+    derek.forget(fact.id, undo=True)
+    assert left_in(path, *needles) == []
+
+
 @pytest.mark.parametrize("how", ["id", "conversation", "channel", "agent", "everything"])
 def test_a_forgotten_turn(memory: Memory, path: Path, embedder: SwitchedEmbedder, how: str) -> None:
     fill(memory.scope("derek" if how != "everything" else "ann"))

@@ -16,7 +16,7 @@ ROOT = "recollect"
 BASE = {"errors", "model", "text", "ports"}
 KIT = BASE | {"settings", "limits", "workspace", "policies", "wishes", "measuring", "tracing"}
 CORE = KIT | {"record", "mine", "recall", "tend"}
-EDGE = CORE | {"keys", "lasting", "memory", "scoped", "wiring", "metrics", "wire", ROOT}
+EDGE = CORE | {"keys", "lasting", "memory", "scoped", "wiring", "metrics", "doing", "wire", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "model": {"errors"},
@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "measuring": BASE,
     "metering": BASE | {"measuring"},
     "metrics": BASE | {"measuring", "settings"},
+    "doing": {"measuring", "metrics"},
     "workspace": BASE | {"settings", "resting", "policies", "wishes", "measuring"},
     "record": KIT,
     "recall": KIT,
@@ -51,8 +52,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": BASE | {"addresses", "record", "tend", "scoped", "limits", "asynchronous", "wire", ROOT},
     "agent": EDGE | {"addresses"},
     "importing": {"errors", "model", "limits", "workspace", "record", "scoped"},
+    "demo": {"errors", "model", "memory", "scoped"},
     "server": EDGE | {"agent"},
-    "cli": EDGE | {"agent", "server", "bench", "importing"},
+    "cli": EDGE | {"agent", "server", "bench", "importing", "demo"},
     "bench": EDGE | {"agent", "server", "client"},
     "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them

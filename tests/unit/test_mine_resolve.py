@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.mine.extracted import Claim
 from recollect.mine.resolve import REVIEW, Known, Making, Resolved, resolve, slots_of
-from recollect.mine.slots import rewords
+from recollect.mine.slots import LONGEST, is_for_review, review_slot, rewords, slot_of
 from recollect.mine.versions import SAID, said_at
 from recollect.model.records import MINED, Fact, MemoryRecord, Tense, mined
 
@@ -182,6 +182,14 @@ def test_what_is_to_be_reviewed_says_what_it_contradicts_and_comes_once() -> Non
     assert mined(porto)[REVIEW] == stored[0].id
     again = settled([home("Porto", 30)], both, "flag_review")
     assert [m.sources for m in again.memories.values()] == [("20", "30")]
+
+
+@pytest.mark.parametrize("subject", ["Anna", "Anna " * 100])
+def test_what_is_to_be_reviewed_is_known_by_its_slot(subject: str) -> None:
+    claim = Claim(content="x", turns=("1",), subject=subject, attribute="lives in", value="Lyon", single=True)
+    assert is_for_review(review_slot(claim))
+    assert not is_for_review(slot_of(claim))
+    assert len(review_slot(claim)) < 2 * LONGEST
 
 
 @pytest.mark.parametrize("policy", ["prefer_new", "prefer_old", "flag_review"])

@@ -27,6 +27,7 @@ PUBLIC = [
     # what is stored
     "AuditEntry",
     "Closet",
+    "Contradiction",
     "Conversation",
     "Entity",
     "Episode",

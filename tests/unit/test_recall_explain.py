@@ -8,6 +8,7 @@ import pytest
 from recollect import Memory, ScopedMemory
 from recollect.model.changes import Revise
 from recollect.testing.store_samples import START, ManualClock
+from recollect.text.chunk import estimate_tokens
 from tests.unit.support import SwitchedEmbedder, contents
 
 
@@ -111,3 +112,25 @@ def test_no_more_than_a_few(derek: ScopedMemory) -> None:
 def test_nothing_asked_nothing_told(derek: ScopedMemory, query: str) -> None:
     derek.remember("tea", expires_at=START)
     assert derek.recall(query, explain=True, threshold=2, techniques={"meaning": False}).left_out == ()
+
+
+@pytest.mark.parametrize(
+    "techniques", [{}, {"rrf": True, "recency": True}, {"meaning": False, "boosts": False}]
+)
+def test_what_the_signals_add_is_the_score(derek: ScopedMemory, techniques: dict[str, bool]) -> None:
+    for place, said in enumerate(("I live in Berlin.", "I moved. I live in Porto now.", "Porto is green")):
+        derek.record("user", said, conversation=f"c{place}")
+        derek.mine()
+    found = derek.recall("Where do I live today?", explain=True, techniques=techniques)
+    assert len(found.hits) > 1
+    for hit in found.hits:
+        assert sum(hit.parts.values()) == pytest.approx(hit.score)
+        assert all(value > 0 for name, value in hit.parts.items() if name != "order")
+    assert not any(hit.parts for hit in derek.recall("Where do I live today?").hits)
+
+
+def test_the_block_is_counted_as_its_budget_is(derek: ScopedMemory) -> None:
+    derek.record_many({"role": "user", "content": f"tea number {i}, grün"} for i in range(20))
+    found = derek.recall("tea", context_tokens=100, top_k=20)
+    assert 0 < found.context_tokens == estimate_tokens(found.context) <= 100
+    assert derek.recall("hi").context_tokens == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, ScopedMemory
+from recollect import Invalid, Memory, ScopedMemory
 from recollect.memory import FLUSH_AT
 from recollect.testing.store_samples import ManualClock
 from tests.unit.support import OpenMemory
@@ -51,6 +51,16 @@ def test_what_was_weighed_but_not_returned_is_not_counted(derek: ScopedMemory, m
     memory.flush()
     usage = memory.store.user("derek").usage([turn.id for turn in turns])
     assert set(usage) == returned
+
+
+def test_whoever_only_looks_makes_nothing_popular(derek: ScopedMemory, memory: Memory) -> None:
+    tea = derek.remember("green tea")
+    assert derek.recall("tea", count=False).hits == derek.recall("tea").hits
+    derek.recall("tea", count=False)
+    memory.flush()
+    assert counted(memory, tea.id) == [1]
+    with pytest.raises(Invalid, match="count"):
+        derek.recall("tea", count="no")  # pyright: ignore[reportArgumentType]
 
 
 def test_closing_writes_the_counts(open_memory: OpenMemory) -> None:

@@ -39,6 +39,18 @@ def test_missing_vectors_of_every_user_are_filled_in(
     assert sorted(embedder.seen)[:2] == ["ann 0", "ann 1"]
 
 
+def test_one_user_can_be_looked_after_alone(memory: Memory) -> None:
+    for user in ("ann", "bob"):
+        mine = memory.scope(user, conversation="trip")
+        mine.record("user", "I live in Oslo.")
+        mine.record("assistant", "Noted.")
+        mine.end()
+    assert {outcome.job for outcome in memory.tend(user="ann")} < {*NAMES}
+    assert [len(memory.scope(user).summaries("trip")) for user in ("ann", "bob")] == [1, 0]
+    memory.tend()
+    assert len(memory.scope("bob").summaries("trip")) == 1
+
+
 def test_a_failure_half_way_keeps_what_was_done(open_memory: OpenMemory) -> None:
     class Tiring(SwitchedEmbedder):
         """Fails after the first batch."""

@@ -13,6 +13,7 @@ from recollect.model.records import (
     RECORD_TYPES,
     SEARCHABLE,
     AuditEntry,
+    Closet,
     Conversation,
     MemoryRecord,
     Record,
@@ -48,6 +49,8 @@ def _consistent(record: Record, variant: int) -> Record:
     if isinstance(record, Turn):
         place = {"conversation": f"conversation-{variant}", "index": variant}
         return replace(record, **place, digest=digest(record.content), channel="work", agent="cook")
+    if isinstance(record, Closet):
+        record = replace(record, wing=1 + variant, room=1, number=1, first=0, last=3)
     names = ("channel", "agent", "conversation")
     return replace(record, **{name: "other" for name in names if hasattr(record, name)})
 

@@ -81,6 +81,29 @@ def test_a_damaged_fact_is_named_by_its_line(
     assert there.counts() == {}
 
 
+CLOSET: dict[str, dict[str, Any]] = {
+    "wing": {"wing": 0},
+    "room": {"room": 0},
+    "number": {"number": -1},
+    "backwards": {"first": 5, "last": 1},
+    "before the first": {"first": -1},
+}
+
+
+@pytest.mark.parametrize("fields", CLOSET.values(), ids=CLOSET)
+def test_a_closet_that_is_nowhere_is_named_by_its_line(
+    derek: ScopedMemory, there: ScopedMemory, fields: dict[str, Any]
+) -> None:
+    """Its counts would be taken for those of another place."""
+    derek.record("user", "My sister Anna works at Acme in Lyon.", conversation="c")
+    derek.mine()
+    lines = list(derek.export())
+    place = next(n for n, line in enumerate(lines) if json.loads(line).get("kind") == "closet")
+    with pytest.raises(Invalid, match=rf"^Line {place + 1}: .*no place"):
+        there.import_([*lines[:place], edited(lines[place], **fields)])
+    assert there.counts() == {}
+
+
 BROKEN = {"cut off": '{"kind": "turn"', "a list": "[1]", "a word": "hello", "nested": "[" * 100_000}
 
 

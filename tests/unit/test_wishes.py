@@ -102,6 +102,23 @@ def test_one_embedding_model_for_all(derek: ScopedMemory, open_memory: OpenMemor
 # What is stored
 
 
+def test_what_is_offered(derek: ScopedMemory, open_memory: OpenMemory) -> None:
+    before = derek.offered()
+    assert (before["top_k"].value, before["top_k"].deployed, before["top_k"].own) == (5, 5, False)
+    assert (before["top_k"].least, before["top_k"].most) == (1, 1000)
+    assert before["pii"].allowed == ("off", "tag", "redact", "drop")
+    assert (before["rerank"].value, before["rerank"].allowed, before["rerank_model"].allowed) == (
+        *(False, (False,), ()),
+    )
+    derek.update_settings(top_k=3, enabled=False, auto_mine=True)
+    after = derek.offered()
+    assert {name for name, one in after.items() if one.own} == {"top_k", "enabled", "auto_mine"}
+    assert (after["top_k"].value, after["top_k"].deployed, after["enabled"].value) == (3, 5, False)
+    without = open_memory(embedder="none", auto_mine=False).scope("anna").offered()
+    assert (without["embedding_model"].value, without["embedding_model"].allowed) == (None, ())
+    assert without["auto_mine"].value is False
+
+
 def test_what_cannot_be_followed_is_left_out_of_account(
     memory: Memory, derek: ScopedMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,0 +1,148 @@
+"""What was done, how the memory grew, what it costs; and for operators how the deployment is doing."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from recollect.ports.store import Spent
+from tests.browser.browsing import PHONE, Site
+from tests.interface.serving import Served
+
+V1 = "/api/v1"
+HOSTILE = "<b>talk</b> & more"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def done(local: Served) -> None:
+    """Turns in two conversations, a correction, something forgotten, recalls, calls of a model."""
+    memory = local.memory
+    mine, today = memory.scope("local"), datetime.now(UTC).date()
+    mine.record("user", "I live in Porto.", conversation="talk-1")
+    mine.record("user", "I moved to Lisbon.", conversation=HOSTILE)
+    mine.mine()
+    tea = mine.remember("Likes green tea")
+    mine.correct(tea.id, "Likes black tea")
+    mine.forget(mine.remember("A secret").id)
+    mine.recall("Where do I live?")
+    memory.store.user("local").spend(
+        [
+            Spent(today, "mining", "gpt-4o-mini", 3, 1000, 200),
+            Spent(today, "gateway", "gpt-4o-mini", 1, 500, 34),
+        ]
+    )
+    memory.tend()
+
+
+def deeds(page: Page) -> Locator:
+    return page.get_by_role("region", name="What was done").locator("tbody tr")
+
+
+def numbers(page: Page, title: str) -> Locator:
+    """The table of a chart, opened."""
+    figure = page.get_by_role("figure").filter(has=page.get_by_role("heading", name=title))
+    figure.get_by_text("The numbers").click()
+    return figure.get_by_role("table", name=title)
+
+
+def test_what_was_done_is_told_in_words_and_filtered(site: Site) -> None:
+    page = site.open("activity")
+    expect(deeds(page).filter(has_text="Recorded 1 turn")).to_have_count(2)
+    expect(deeds(page).filter(has_text="Forgot 1 fact, 1 turn")).to_have_count(1)
+    expect(deeds(page).filter(has_text=re.compile("Mined 1 turn: 2 learnt, 1 corrected"))).to_have_count(1)
+    corrected = deeds(page).filter(has_text="Corrected 1 fact").get_by_role("link")
+    expect(corrected).to_have_attribute("href", re.compile("^#/knowledge[?]id=[0-9a-f-]{36}$"))
+
+    page.get_by_role("combobox", name="What").select_option("Corrected")
+    expect(deeds(page)).to_have_count(1)
+    expect(page).to_have_url(re.compile("operation=correct"))
+    page.reload()
+    expect(deeds(page)).to_have_count(1)
+    page.get_by_role("button", name="Clear").click()
+    expect(deeds(page).filter(has_text="Recorded")).to_have_count(2)
+
+    page.get_by_role("button", name=HOSTILE).first.click()
+    expect(page.get_by_role("textbox", name="Conversation")).to_have_value(HOSTILE)
+    expect(deeds(page).filter(has_text="Recorded")).to_have_count(1)
+    page.get_by_role("combobox", name="Of").select_option("turns")
+    expect(deeds(page)).to_have_count(1)
+    page.get_by_label("To", exact=True).fill("2020-01-01")
+    expect(page.get_by_text("Nothing like that was done.")).to_be_visible()
+
+
+def test_charts_have_the_numbers_of_the_api(site: Site, local: Served) -> None:
+    api = local.client()
+    page = site.open("activity")
+    grown: list[dict[str, Any]] = api.get(f"{V1}/growth").json()["growth"]
+    known = numbers(page, "What is known").get_by_role("row")
+    expect(known).to_have_count(1 + len(grown))
+    heads = known.first.get_by_role("columnheader").all_text_contents()
+    cells = [int(cell) for cell in known.last.get_by_role("cell").all_text_contents()]
+    last = grown[-1]["counts"]
+    plural = {"fact": "Facts", "entity": "Entities", "relation": "Relations"}
+    assert dict(zip(heads[1:], cells, strict=True)) == {plural[kind]: last[kind] for kind in plural}
+    expect(numbers(page, "What was said").get_by_role("row").last).to_contain_text(str(last["turn"]))
+
+    spent = api.get(f"{V1}/usage").json()["usage"]
+    tokens = {one["source"]: one["prompt"] + one["completion"] for one in spent}
+    assert (tokens["mining"], tokens["gateway"]) == (1200, 534)
+    used = numbers(page, "Tokens of models").get_by_role("row")
+    told = used.last.get_by_role("cell").all_text_contents()
+    assert [int(one.replace(",", "")) for one in told] == [tokens[source] for source in sorted(tokens)]
+
+    today = api.get(f"{V1}/figures").json()["recall_by_day"][-1]
+    assert today["count"] == 1
+    times = numbers(page, "Time to recall").get_by_role("row").last.get_by_role("cell")
+    milliseconds = today["p95_ms"]
+    written = f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{round(milliseconds)} ms"
+    expect(times.last).to_have_text(written)
+
+
+def test_operators_see_jobs_and_run_them(site: Site) -> None:
+    page = site.open("activity")
+    jobs = page.get_by_role("table", name="Jobs of the background")
+    expect(jobs.get_by_role("row").filter(has_text="mine")).to_contain_text("just now")
+    expect(page.get_by_text("✓ Ready.")).to_be_visible()
+    expect(page.get_by_text("Parked: nothing.")).to_be_visible()
+    page.get_by_role("button", name="Run the jobs now").click()
+    expect(page.get_by_role("status").filter(has_text="The jobs ran")).to_be_visible()
+
+
+def test_an_admin_sees_jobs_and_nobodys_memory(keyed: Served, windows: Callable[..., Site]) -> None:
+    keyed.memory.scope("ana").record("user", "I live in Faro.", conversation="ana-only")
+    keyed.memory.scope("zoe").remember("Likes tea")
+    keyed.memory.scope("zoe").forget(everything=True)
+    asked: list[str] = []
+    key = keyed.issue("admin").key
+    site = windows(keyed, extra_http_headers={"Authorization": f"Bearer {key}"})
+    site.page.on("request", lambda request: asked.append(request.url.partition(V1)[2]))
+    page = site.open("activity")
+    expect(page.get_by_role("heading", name="The deployment")).to_be_visible()
+    receipts = page.get_by_role("table", name="Receipts of erasures")
+    expect(receipts.get_by_role("row").last).to_contain_text("1 × fact")
+    expect(page.get_by_role("region", name="What was done")).to_have_count(0)
+    expect(page.get_by_text("ana")).to_have_count(0)
+    assert {one.partition("?")[0] for one in asked if one} == {"/session", "/figures", "/receipts"}
+
+
+def test_a_user_sees_their_own_alone(keyed: Served, windows: Callable[..., Site]) -> None:
+    key = keyed.issue(owner="ben").key
+    site = windows(keyed, extra_http_headers={"Authorization": f"Bearer {key}"})
+    page = site.open("activity")
+    expect(page.get_by_text("Nothing is stored yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing like that was done.")).to_be_visible()
+    expect(page.get_by_role("region", name="Deployment")).to_have_count(0)
+
+
+def test_everybody_can_use_it(local: Served, windows: Callable[..., Site]) -> None:
+    site = windows(local, viewport=PHONE, color_scheme="dark")
+    page = site.open("activity")
+    expect(page.get_by_role("heading", name="Receipts of erasures")).to_be_visible()
+    expect(deeds(page).first).to_be_visible()
+    numbers(page, "What is known")
+    assert not site.serious()
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= page.evaluate("innerWidth"), "it does not scroll sideways"
