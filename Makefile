@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup weights lint format test test-all test-extra serve clean
+.PHONY: help setup weights lint format test test-all test-extra serve screenshots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,9 @@ $(CREWAI)/.ready: pyproject.toml constraints-crewai.txt | $(BIN)/python
 
 serve: weights ## run Recollect: REST, gateway and background, at the address it prints
 	$(BIN)/recollect serve
+
+screenshots: $(READY) weights ## picture the memory page with the demo in it, for the documentation
+	$(BIN)/python -m tests.browser.screenshots
 
 clean: ## remove caches and build results (the virtual environment stays)
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis $(READY) $(SERVES) $(CREWAI)/.ready
