@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from recollect.errors import SchemaMismatch
 from recollect.text.analyse import VERSION
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest revision in `migrations/versions`."""
 
 

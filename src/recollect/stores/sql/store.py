@@ -19,6 +19,7 @@ from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.key_ring import KeyRing
 from recollect.stores.sql.parking import failed_mining, unpark
 from recollect.stores.sql.placing import wrong_places
+from recollect.stores.sql.projecting import ProjectedStore
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import wrong_sizes
@@ -31,7 +32,7 @@ ANALYSER = "analyser"
 REBUILD_BATCH = 1000
 
 
-class SqlStore(SpaceKeeper, KeyRing):
+class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
     """A database of record. Implements `ports.store.Store`."""
 
     def user(self, user: str) -> SqlUserStore:
