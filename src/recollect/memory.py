@@ -245,7 +245,7 @@ class Memory:
         return self.store.rebuild_text()
 
     def rebuild_projection(self, name: str, progress: Progress | None = None) -> int:
-        """Drop a copy in another engine and make it anew; how many portions were written."""
+        """Drop a copy in another engine and make it anew; how many users were."""
         return rebuild(self._tender(progress), name)
 
     def rebuild_vectors(self, progress: Counted | None = None, embedder: Embedder | None = None) -> int:

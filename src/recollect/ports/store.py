@@ -21,7 +21,6 @@ from recollect.ports.keys import KeyStore
 from recollect.ports.stored import (
     Applied,
     FeedEntry,
-    Lag,
     Led,
     Reach,
     SpaceState,
@@ -304,8 +303,6 @@ class Store(KeyStore, Protocol):
         the `last`."""
         ...
 
-    def lag(self, name: str, epoch: str) -> Lag: ...
-
     def unprojected(self, name: str) -> list[int]:
         """Numbers of erased users of whom the projection may still have something."""
         ...
@@ -377,7 +374,8 @@ class Store(KeyStore, Protocol):
         `waiting`: by chore (`mine`, `conclude`), the `conversations` that wait for it and `since` when the
         oldest has been ready, which is so long (`quiet`, `idle`) after its last turn was stored.
         `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
-        reason; `chores`, users by chore and reason. Then `engine`, `path`, `bytes`, `cached_bytes`.
+        reason; `chores`, users by chore and reason. `projections`: by name, how far copies in other engines
+        are behind (`Lag`). Then `engine`, `path`, `bytes`, `cached_bytes`.
         """
         ...
 

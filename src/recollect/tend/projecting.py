@@ -21,7 +21,7 @@ FAILURES = 3
 
 
 def project(tender: Tender, hold: Hold) -> Done:
-    """Every projection, as far as no other worker is at it; how many portions were written."""
+    """Every projection, as far as no other worker is at it; how many users it caught up with."""
     done, problem = 0, None
     for projection in tender.projections:
         try:
@@ -37,8 +37,9 @@ def _follow(tender: Tender, projection: Projection) -> int:
     problem: ProjectionError | None = None
     for user, number, hold in _behind(tender, projection.name, epoch):
         try:
-            done += _follow_user(tender, projection, epoch, user, number, hold)
-            failed = 0
+            _follow_user(tender, projection, epoch, user, number, hold)
+            done, failed = done + 1, 0
+            tender.tell("project", done)
         except ProjectionError as error:  # one user's data may be at fault; of several, the engine is
             problem, failed = error, failed + 1
             if failed == FAILURES:
@@ -62,24 +63,21 @@ def _behind(tender: Tender, name: str, epoch: str) -> Iterator[tuple[str, int, H
 
 def _follow_user(
     tender: Tender, projection: Projection, epoch: str, user: str, number: int, hold: Hold
-) -> int:
-    store, done = tender.store.user(user), 0
+) -> None:
+    store = tender.store.user(user)
     reach = store.reach(projection.name, epoch, tender.clock.now(), projection.settles)
     if reach is None or reach.number != number:
-        return 0
+        return
     since = reach.noted
     if not since and not _note(tender, projection, epoch, user, number, 0):
-        return 0  # noted before anything is written, so that an erasure knows of it
+        return  # noted before anything is written, so that an erasure knows of it
     while since < reach.seq and hold():
         portion = store.reading(lambda view, after=since: projection.read(view, after))
         projection.write(epoch, number, portion)
-        done += 1
         if not _note(tender, projection, epoch, user, number, portion.upto):
             projection.forget(epoch, number)  # erased meanwhile
-            return done
-        tender.tell(f"project {projection.name}", done)
+            return
         since = portion.upto
-    return done
 
 
 def _note(tender: Tender, projection: Projection, epoch: str, user: str, number: int, seq: int) -> bool:

@@ -96,12 +96,6 @@ class ProjectedStore:
             return [(row.user_id, row.number) for row in found]
 
     @only_reads
-    def lag(self, name: str, epoch: str) -> Lag:
-        with self._backend.read() as connection:
-            users, changes, since = connection.execute(_LAG, {"name": name, "epoch": epoch}).one()
-        return Lag(users, int(changes), None if since is None else decode_time(since))
-
-    @only_reads
     def unprojected(self, name: str) -> list[int]:
         left = select(_LEFT.c.number).where(_LEFT.c.projection == name)
         with self._backend.read() as connection:
@@ -110,3 +104,14 @@ class ProjectedStore:
     def unproject(self, name: str, number: int) -> None:
         gone = delete(_LEFT).where(_LEFT.c.projection == name, _LEFT.c.number == number)
         self._backend.write(lambda connection: connection.execute(gone).rowcount, durable=False)
+
+
+def lags(connection: Connection) -> dict[str, Lag]:
+    """How far each projection is behind. Its present making is the one that was noted last."""
+    found: dict[str, Lag] = {}
+    for name in connection.execute(select(_DONE.c.projection).distinct()).scalars():
+        newest = select(_DONE.c.epoch).where(_DONE.c.projection == name).order_by(_DONE.c.at.desc()).limit(1)
+        epoch = connection.execute(newest).scalar_one()
+        users, changes, since = connection.execute(_LAG, {"name": name, "epoch": epoch}).one()
+        found[name] = Lag(users, int(changes), None if since is None else decode_time(since))
+    return found
