@@ -21,6 +21,7 @@ from recollect.model.retention import parsed
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.working import WorkingState
 from recollect.policies import Policies
+from recollect.ports.cache import Cache
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.language_model import LanguageModel, Source, Tokens
@@ -57,6 +58,7 @@ class Memory:
         model: LanguageModel | None = None,
         reranker: Reranker | None = None,
         working: WorkingStore | None = None,
+        cache: Cache | None = None,
         background: bool = False,
     ) -> None:
         check_settings(settings)
@@ -65,6 +67,7 @@ class Memory:
         self.model = model
         self.reranker = reranker
         self.working_store = working or wiring.open_working(settings, clock)
+        self.cache = cache or wiring.open_cache(settings)
         self._resting = Resting()
         self._policies = Policies()
         self._searched = Searched(store.active_space)
@@ -152,6 +155,7 @@ class Memory:
             self.working_store,
             measures=self._measures,
             spend=spend,
+            cache=self.cache,
         )
 
     def working_state(self) -> WorkingState:
@@ -246,7 +250,7 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
-        for port in (self.model, self.reranker, self.embedder, self.working_store):
+        for port in (self.model, self.reranker, self.embedder, self.working_store, self.cache):
             if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
                 close()
         self.store.close()

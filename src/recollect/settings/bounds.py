@@ -32,6 +32,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "chore_retry_seconds": (0.01, 86_400),
     "context_tokens": (0, 1_000_000),
     "redis_timeout": (0.01, 60),
+    "cache_seconds": (0, 86_400),
     "working_ttl_seconds": (0.001, 365 * 86_400),
     "working_tokens": (1, 10_000_000),
     "working_keep": (1, 1000),
