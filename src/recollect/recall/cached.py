@@ -68,8 +68,8 @@ def remembered(
         return replace(found, used=tuple(report.used))
     made = answer(work)
     if made.until is not None and not made.found.problems:
-        seconds = (made.until - asked.filter.now).total_seconds()
-        cache.put(shelf, name, encoded(made.found, asked.filter.now, made.until), seconds)
+        kept = encoded(made.found, asked.filter.now, made.until)
+        cache.put(shelf, name, kept, work.settings.cache_seconds)
     return made.found
 
 
