@@ -17,7 +17,7 @@ from tests.contract.conftest import ENGINES, NAMES
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
-STEPS = 150
+STEPS = 60
 TEXTS = ("I drink green tea", "I live in Lyon", "My cat is called Milo", "I work as a baker", "I like rain")
 QUERIES = ("tea", "Where do I live?", "What is my cat called?", "my work", "rain or tea")
 Memories = tuple[Memory, Memory, Memory]
@@ -58,7 +58,7 @@ class Walk:
     def step(self) -> None:
         dice, scope = self.dice, self.dice.choice(self.shared)
         facts = [fact.id for fact in self.bare.list("fact") if fact.superseded_by is None]  # type: ignore[attr-defined]
-        match dice.choice(("record", "remember", "mortal", "forget", "correct", "later", "time", "goal")):
+        match dice.choice(("record", "remember", "mortal", "forget", "correct", "goal", "mine")):
             case "record":
                 scope.record("user", dice.choice(TEXTS), conversation=dice.choice("ab"))
             case "remember":
@@ -71,22 +71,21 @@ class Walk:
                 scope.forget(conversation=dice.choice("ab"))
             case "correct" if facts:
                 scope.correct(dice.choice(facts), f"{dice.choice(TEXTS)} now")
-            case "later" if facts:
-                scope.correct(dice.choice(facts), f"{dice.choice(TEXTS)} then", since=self._soon())
-            case "time":
-                self.clock.advance(seconds=dice.randrange(200))
             case "goal":
                 scope.add_goal("Buy tea")
             case _:
                 scope.mine()
 
     def check(self) -> None:
+        """Ask the same, again and again, while time goes by."""
         query, given = self.dice.choice(QUERIES), self.dice.choice(GIVEN)
-        expected = self.bare.recall(query, **given)
-        for scope in (*self.shared, self.dice.choice(self.shared)):
-            found = scope.recall(query, **given)
-            self.hits += found.used[-1].name == "cache"
-            assert told(found) == told(expected)
+        for _ in range(2):
+            expected = told(self.bare.recall(query, **given))
+            for scope in self.shared:
+                found = scope.recall(query, **given)
+                self.hits += found.used[-1].name == "cache"
+                assert told(found) == expected
+            self.clock.advance(seconds=self.dice.randrange(100))
 
     def _soon(self) -> datetime:
         return self.clock.now() + timedelta(seconds=self.dice.randrange(1, 400))
@@ -98,11 +97,10 @@ def told(found: Recollection) -> Recollection:
 
 
 @pytest.mark.parametrize("place", ENGINES, ids=NAMES, indirect=True)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_with_and_without_are_the_same(memories: Memories, clock: ManualClock, seed: int) -> None:
     walk = Walk(memories, clock, seed)
     for _ in range(STEPS):
         walk.step()
-        for _ in range(2):
-            walk.check()
+        walk.check()
     assert walk.hits > STEPS  # most of those asked the same again

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import recollect.recall
-from recollect import Memory, Recollection, ScopedMemory
+from recollect import Memory, Recollection, ScopedMemory, StoreUnavailable
 from recollect.model.search import Filter
 from recollect.model.space import Space
 from recollect.recall.cached import SETTINGS, answer_name, decoded, encoded, vector_name
@@ -360,3 +360,20 @@ def test_whatever_is_counted_is_counted_of_what_was_cached_too(
 def test_without_a_store_there_is_no_cache_either(derek: ScopedMemory, cache: HeldCache) -> None:
     assert not derek.recall("tea")  # nothing is stored of anybody
     assert not cache.kept
+
+
+def test_a_store_that_does_not_answer_is_asked_once(
+    derek: ScopedMemory, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derek.record("user", "I drink green tea")
+    derek.recall("coffee")
+    asked: list[str] = []
+
+    def broken(self: object, user: str | None = None) -> Any:
+        asked.append(user or "")
+        raise StoreUnavailable("The disk is gone.")
+
+    monkeypatch.setattr(type(memory.store._backend), "read", broken)  # type: ignore[attr-defined]
+    found = derek.recall("tea")
+    assert found.problems == ("Nothing recalled: The disk is gone.",)
+    assert asked == ["derek"]

@@ -16,7 +16,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from recollect.errors import RecollectError
 from recollect.measuring import ANSWER_HITS, ANSWER_MISSES, VECTOR_HITS, VECTOR_MISSES, Measures
 from recollect.model.recollection import Hit, Recollection
 from recollect.model.records import MemoryRecord
@@ -50,7 +49,8 @@ class Answered:
 def remembered(
     work: Workspace, wishes: Wishes, asked: Asked, report: Report, answer: Callable[[Workspace], Answered]
 ) -> Recollection:
-    """The answer, out of the cache or worked out and kept there."""
+    """The answer, out of the cache or worked out and kept there; `StoreError` when it cannot be known which
+    state the memory is in."""
     cache, shelf = work.cache, _shelf(work)
     if cache is None or shelf is None:
         return answer(work).found
@@ -119,7 +119,8 @@ def decoded(data: bytes, now: datetime) -> Recollection | None:
 
 def _depends_on(work: Workspace, wishes: Wishes) -> tuple[Any, ...]:
     settings = [getattr(work.settings, name) for name in SETTINGS]
-    return settings, work.space, work.scope.channel, work.reranker is not None, wishes
+    model = work.model.name if work.model else None
+    return settings, work.space, model, work.reranker is not None, work.scope.channel, wishes
 
 
 def _plain(value: Any) -> Any:
@@ -140,13 +141,8 @@ def _plain(value: Any) -> Any:
 
 
 def _shelf(work: Workspace) -> Shelf | None:
-    """Where answers of the memory as it is now are kept; None when nothing is, or can be read."""
-    if work.cache is None:
-        return None
-    try:
-        moment = work.store.moment()
-    except RecollectError:  # as the search will say
-        return None
+    """Where answers of the memory as it is now are kept; None where nothing is."""
+    moment = None if work.cache is None else work.store.moment()
     if moment is None:
         return None
     at = f"{moment.number:020d}.{moment.seq:020d}"

@@ -59,7 +59,11 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
             step.notes.append(str(verdict.reason))
         if not verdict.search:
             return Recollection(query=asked.query, skipped=str(verdict.reason), used=tuple(report.used))
-    return remembered(work, wishes, asked, report, lambda work: _answered(work, asked, report))
+    try:
+        return remembered(work, wishes, asked, report, lambda work: _answered(work, asked, report))
+    except StoreError as error:
+        report.problem(f"Nothing recalled: {error}")
+        return Recollection(query=asked.query, problems=tuple(report.problems), used=tuple(report.used))
 
 
 def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:

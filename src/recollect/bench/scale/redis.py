@@ -29,7 +29,7 @@ def redis_cache(
     """Times of a recall that is not in the cache of this server and of the same one again, embedded by the
     configured model; then how many of a day's questions were answered from there, and how many of all answers
     were not what a process without a cache gives."""
-    shared = {"redis": url, "install_models": False}
+    shared: dict[str, Any] = {"redis": url, "install_models": False}
     where = place.database("cache")
     with Memory.open(where, **shared) as memory, Memory.open(where, **shared, cache_seconds=0) as without:
         rows = corpus.rows(size, stream=STREAM)
