@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from recollect.measuring import ANSWER_HITS, ANSWER_MISSES, VECTOR_HITS, VECTOR_MISSES, Measures
-from recollect.model.recollection import Hit, Recollection
+from recollect.model.recollection import Hit, LeftOut, Recollection
 from recollect.model.records import MemoryRecord
 from recollect.model.space import Space
 from recollect.ports.cache import Cache, Shelf
@@ -79,10 +79,12 @@ def is_kept(asked: Asked) -> bool:
     return not asked.explain and "related" not in asked.include
 
 
-def lasts(view: UserView, hits: Sequence[Hit], now: datetime, seconds: float) -> datetime:
-    """Until when none of the hits ends or expires, but no longer than so many seconds. What is not among them
-    and begins to hold meanwhile is found that much later."""
-    known = [id for hit in hits for id in (hit.id, *hit.says)]
+def lasts(
+    view: UserView, hits: Sequence[Hit], left_out: Sequence[LeftOut], now: datetime, seconds: float
+) -> datetime:
+    """Until when nothing of what was found ends or expires, but no longer than so many seconds. What begins
+    to hold meanwhile is found that much later."""
+    known = [*(id for hit in hits for id in (hit.id, *hit.says)), *(out.id for out in left_out)]
     ends = [hit.valid_to for hit in hits]
     for memory in view.get(MemoryRecord, known, bare=True):
         ends += [memory.valid_to, None if memory.pinned else memory.expires_at]

@@ -154,7 +154,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         answer = _Answer(hits, left_out, report=report)
         _include(work, view, asked, answer)
         if work.cache is not None:
-            answer.until = lasts(view, hits, asked.filter.now, work.settings.cache_seconds)
+            answer.until = lasts(view, hits, left_out, asked.filter.now, work.settings.cache_seconds)
     if asked.explain:
         answer.hits = _taken_apart(hits, order, weighing)
         answer.left_out += _beyond(order, hits, left_out)
