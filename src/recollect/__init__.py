@@ -58,6 +58,7 @@ from recollect.record.turns import Message
 from recollect.scoped import ScopedMemory
 from recollect.scoped.working import WorkingMemory
 from recollect.tend.erase import Forgotten
+from recollect.version import VERSION
 
 if TYPE_CHECKING:
     from recollect.agent.agent import Agent
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from recollect.client import Client, RemoteScopedMemory, RemoteWorkingMemory
     from recollect.client.asynchronous import AsyncClient
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "GLOBAL",

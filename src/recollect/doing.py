@@ -3,6 +3,8 @@
 from typing import Any
 
 from recollect.measuring import (
+    ANSWER_HITS,
+    ANSWER_MISSES,
     CACHE_HITS,
     CACHE_MISSES,
     HITS,
@@ -13,6 +15,8 @@ from recollect.measuring import (
     RECORD,
     SKIPPED,
     TURNS,
+    VECTOR_HITS,
+    VECTOR_MISSES,
     called,
     percentile,
     tended,
@@ -61,9 +65,17 @@ def _times(buckets: dict[int, int]) -> dict[str, Any]:
     return {"count": sum(buckets.values()), **within}
 
 
-def cache_of(found: Figures) -> dict[str, Any]:
+CACHES = {
+    "cache": (CACHE_HITS, CACHE_MISSES),
+    "recall_cache": (ANSWER_HITS, ANSWER_MISSES),
+    "embedding_cache": (VECTOR_HITS, VECTOR_MISSES),
+}
+"""What is counted of each: the vectors of users in a process, and what is kept in Redis."""
+
+
+def cache_of(found: Figures, name: str) -> dict[str, Any]:
     most = max(PERIODS.values())
-    hits, misses = found.total(CACHE_HITS, most), found.total(CACHE_MISSES, most)
+    hits, misses = (found.total(counted, most) for counted in CACHES[name])
     return {"hits": hits, "misses": misses, "rate": hits / (hits + misses) if hits + misses else None}
 
 
@@ -79,7 +91,7 @@ def document(found: Figures, days: int) -> dict[str, Any]:
         "recall": times_of(found, RECALL),
         "record": times_of(found, RECORD),
         "recall_by_day": times_by_day(found, RECALL, days),
-        "cache": cache_of(found),
+        **{name: cache_of(found, name) for name in CACHES},
         "waiting": stats["waiting"],
         "lag_seconds": {chore: lag.total_seconds() for chore, lag in found.lags.items()},
         "parked": stats["parked"],

@@ -26,6 +26,9 @@ INJECTED, UNAIDED, UNRECORDED = "gateway_injected", "gateway_unaided", "gateway_
 and those that could not be recorded."""
 CACHE_HITS, CACHE_MISSES = "cache_hits", "cache_misses"
 """Searches that found the user's columns in memory, and those that had to read all of them."""
+ANSWER_HITS, ANSWER_MISSES = "answer_hits", "answer_misses"
+VECTOR_HITS, VECTOR_MISSES = "vector_hits", "vector_misses"
+"""Recalls, and vectors of questions, that were in the cache that processes share, and those that were not."""
 
 LARGEST = 72
 """The last bucket: up to about 19 hours, and whatever took longer."""

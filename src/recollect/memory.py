@@ -21,6 +21,7 @@ from recollect.model.retention import parsed
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.working import WorkingState
 from recollect.policies import Policies
+from recollect.ports.cache import Cache
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.graph_index import GraphIndex
@@ -63,6 +64,7 @@ class Memory:
         working: WorkingStore | None = None,
         index: SearchIndex | None = None,
         graph: GraphIndex | None = None,
+        cache: Cache | None = None,
         background: bool = False,
     ) -> None:
         check_settings(settings)
@@ -73,6 +75,7 @@ class Memory:
         self.working_store = working or wiring.open_working(settings, clock)
         self.index = index or wiring.open_index(settings)
         self.graph = graph or wiring.open_graph(settings)
+        self.cache = cache or wiring.open_cache(settings)
         self._resting = Resting()
         self._policies = Policies()
         self._searched = Searched(store.active_space)
@@ -162,6 +165,7 @@ class Memory:
             graph=self.graph,
             measures=self._measures,
             spend=spend,
+            cache=self.cache,
         )
 
     def working_state(self) -> WorkingState:
@@ -266,7 +270,8 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
-        for port in (self.model, self.reranker, self.embedder, self.working_store, *self.projections):
+        own = (self.model, self.reranker, self.embedder, self.working_store, self.cache)
+        for port in (*own, *self.projections):
             if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
                 close()
         self.store.close()

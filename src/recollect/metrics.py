@@ -28,6 +28,10 @@ COUNTERS: dict[str, tuple[str, str]] = {
     measuring.UNRECORDED: ("gateway_unrecorded", "Requests that the gateway could not record."),
     measuring.CACHE_HITS: ("cache_hits", "Searches with the vectors of the user in memory."),
     measuring.CACHE_MISSES: ("cache_misses", "Searches that read all vectors of the user."),
+    measuring.ANSWER_HITS: ("recall_cache_hits", "Recalls that were answered out of Redis."),
+    measuring.ANSWER_MISSES: ("recall_cache_misses", "Recalls that were looked for in Redis in vain."),
+    measuring.VECTOR_HITS: ("embedding_cache_hits", "Vectors of questions that were in Redis."),
+    measuring.VECTOR_MISSES: ("embedding_cache_misses", "Vectors of questions that were not in Redis."),
 }
 """What is counted: its name without what every name begins and ends with, and what it means."""
 TIMED: dict[str, tuple[str, str]] = {

@@ -14,8 +14,9 @@ REST = 30.0
 class Resting:
     """Which of the services that recall can do without are left alone for now."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic, *, slow: float = SLOW) -> None:
         self._now = now
+        self._slow = slow
         self._lock = threading.Lock()
         self._until: dict[str, tuple[float, str]] = {}
 
@@ -33,7 +34,7 @@ class Resting:
         try:
             yield
         except Exception as error:
-            if self._now() - begun >= SLOW:
+            if self._now() - begun >= self._slow:
                 with self._lock:
                     self._until[name] = (self._now() + REST, f"{what}: {error or type(error).__name__}")
             raise

@@ -1,12 +1,15 @@
 """From settings to adapters. The only module that knows which adapters there are."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from recollect import keys
 from recollect.errors import RecollectError, SettingsError, StoreMissing
 from recollect.keys import Key
+from recollect.ports.buckets import Buckets
+from recollect.ports.cache import Cache
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.graph_index import GraphIndex
@@ -18,6 +21,9 @@ from recollect.ports.working import WorkingStore
 from recollect.settings import MiB, Settings
 
 Progress = Callable[[int, int, str], None]
+
+IMPATIENT = 0.25
+"""The most seconds to wait for what is only to save time."""
 
 
 def database_file(settings: Settings) -> Path:
@@ -260,9 +266,32 @@ def open_working(settings: Settings, clock: Clock) -> WorkingStore:
             conversations=settings.working_conversations,
             most_bytes=settings.working_mb * MiB,
         )
-    try:
-        from recollect.stores.working.redis import RedisWorkingStore
-    except ImportError as error:
-        raise SettingsError(f"Redis needs its client: pip install 'recollect[redis]' ({error}).") from None
+    _check_redis()
+    from recollect.stores.redis.working import RedisWorkingStore
 
     return RedisWorkingStore(settings.redis, ttl=settings.working_ttl_seconds, timeout=settings.redis_timeout)
+
+
+def open_cache(settings: Settings) -> Cache | None:
+    """Where answers are kept for a while, if anywhere; no connection is made before it is used."""
+    if not settings.redis or not settings.cache_seconds:
+        return None
+    _check_redis()
+    from recollect.stores.redis.cache import RedisCache
+
+    return RedisCache(settings.redis, timeout=min(settings.redis_timeout, IMPATIENT))
+
+
+def open_buckets(settings: Settings) -> Buckets | None:
+    """Where servers count together how often callers ask, if anywhere."""
+    if not settings.redis or not settings.rate_limit:
+        return None
+    _check_redis()
+    from recollect.stores.redis.buckets import RedisBuckets
+
+    return RedisBuckets(settings.redis, timeout=min(settings.redis_timeout, IMPATIENT))
+
+
+def _check_redis() -> None:
+    if find_spec("redis") is None:
+        raise SettingsError("Redis needs its client: pip install 'recollect[redis]'.")

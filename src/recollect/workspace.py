@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from recollect.errors import Conflict, EmbedderError, NotFound
 from recollect.measuring import Measures
-from recollect.model.changes import Change, Log
+from recollect.model.changes import Change, Log, Remove
 from recollect.model.records import AuditEntry, Entity, Json, UserSettings
 from recollect.model.retention import EVERYWHERE, Retention, layered
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.space import LARGEST, Space
 from recollect.policies import Kept, Policies
+from recollect.ports.cache import Cache
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.graph_index import GraphIndex
@@ -86,6 +87,7 @@ class Workspace:
     measures: Measures = field(default_factory=lambda: Measures(SystemClock()))
     spend: Spend = nobody
     """Is told what models of others use for this user."""
+    cache: Cache | None = None
 
     @property
     def space(self) -> Space | None:
@@ -145,7 +147,15 @@ class Workspace:
         return self.new_ids(1)[0]
 
     def apply(self, *changes: Change) -> Applied:
-        return self.store.apply((*self.guards, *changes), self.space)
+        applied = self.store.apply((*self.guards, *changes), self.space)
+        if any(isinstance(change, Remove) for change in changes):
+            self.uncache()
+        return applied
+
+    def uncache(self) -> None:
+        """Leave no copy of what was erased; it would not be given to anybody, but it would be there."""
+        if self.cache is not None:
+            self.cache.erase(self.scope.user)
 
     def log(
         self,

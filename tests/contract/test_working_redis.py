@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("redis", reason="the client is an extra")
 
 from recollect import Memory, SettingsError
-from recollect.stores.working.redis import RedisWorkingStore
+from recollect.stores.redis.working import RedisWorkingStore
 from recollect.testing.working_suite import (
     DESK,
     NOTHING,

@@ -12,7 +12,7 @@ import pytest
 from recollect import Memory
 from recollect.cli import upkeep
 from recollect.errors import StoreUnavailable
-from recollect.ports.tending import JobState
+from recollect.ports.tending import JobState, Measure
 from recollect.testing.store_samples import ManualClock
 from tests.interface.test_cli import environment, on_a_terminal
 from tests.interface.test_cli_frame import ask, failure, run
@@ -81,6 +81,20 @@ def test_stats_of_one_user_are_theirs() -> None:
     printed = run("stats", "--user", "ana", **policy).stdout
     assert "channels\tin all\t2\t20.0% of 10\t0\t0.0% of 100,000\n" in printed
     assert "channels\twork\t1\t25.0% of 4\t0\tno limit\n" in printed
+
+
+def test_stats_tell_of_every_cache() -> None:
+    counted = {"cache_hits": 1, "cache_misses": 1, "answer_hits": 3, "answer_misses": 1, "vector_hits": 1}
+    today = datetime.now(UTC).date()
+    with opened() as memory:
+        memory.store.measure([Measure(today, name, 0, count) for name, count in counted.items()])
+    found = ask("stats")
+    assert found["cache"]["rate"] == 0.5
+    assert found["recall_cache"] == {"hits": 3, "misses": 1, "rate": 0.75}
+    assert found["embedding_cache"]["rate"] == 1
+    printed = run("stats").stdout
+    assert "cache\trecalls answered out of Redis\t75.0%\n" in printed
+    assert samples(run("stats", "--prometheus").stdout)["recall_cache_hits_total"] == 3
 
 
 def test_stats_for_prometheus() -> None:

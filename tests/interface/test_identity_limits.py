@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi import Request
 
-from recollect.server.limiting import COUNTED, Rate
+from recollect.server.limiting import COUNTED, Rate, Taken
 from recollect.server.receiving import is_hurried
 from tests.interface.guarded import WAIT, guarded, problem, raw, remembered
 from tests.interface.serving import Served
@@ -21,32 +21,40 @@ MiB = 1024 * 1024
 # How often
 
 
+def take(rate: Rate, who: str) -> Taken | None:
+    return asyncio.run(rate.take(who))
+
+
 def test_a_minutes_requests_may_come_at_once_or_evenly() -> None:
     now = 0.0
-    rate = Rate(60, lambda: now)
+    rate = Rate(60, now=lambda: now)
     for left in range(59, -1, -1):
-        taken = rate.take("a")
+        taken = take(rate, "a")
         assert taken
         assert (taken.left, taken.wait) == (left, 0)
-    late = rate.take("a")
+    late = take(rate, "a")
     assert late
     assert (late.left, late.wait, late.reset) == (0, 1, 60)
-    other = rate.take("b")
+    other = take(rate, "b")
     assert other
     assert other.left == 59
     for _ in range(100):
         now += 1
-        taken = rate.take("a")
+        taken = take(rate, "a")
         assert taken
         assert taken.wait == 0
 
 
 def test_no_more_are_counted_than_there_is_room_for() -> None:
-    rate = Rate(1, lambda: 0.0)
-    for n in range(COUNTED + 10):
-        rate.take(str(n))
+    rate = Rate(1, now=lambda: 0.0)
+
+    async def many() -> None:
+        for n in range(COUNTED + 10):
+            await rate.take(str(n))
+
+    asyncio.run(many())
     assert len(rate._used) == COUNTED
-    assert Rate(0).take("a") is None
+    assert take(Rate(0), "a") is None
 
 
 def test_one_key_is_held_to_its_rate(tmp_path: Path) -> None:

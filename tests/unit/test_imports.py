@@ -19,6 +19,7 @@ CORE = KIT | {"record", "mine", "recall", "tend"}
 EDGE = CORE | {"keys", "lasting", "memory", "scoped", "wiring", "metrics", "doing", "wire", ROOT}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "version": set(),
     "model": {"errors"},
     "text": {"errors", "model"},
     "ports": {"errors", "model", "text"},
@@ -39,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "doing": {"measuring", "metrics"},
     "workspace": BASE | {"settings", "resting", "policies", "wishes", "measuring"},
     "record": KIT,
-    "recall": KIT,
+    "recall": KIT | {"wire", "version"},  # answers are kept as clients get them, and by release
     "mine": KIT | {"record"},
     "tend": KIT | {"record", "mine", "recall"},  # the background drives the others
     "stores": BASE | {"keys", "resting"},
@@ -58,7 +59,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench": EDGE | {"agent", "server", "client"},
     "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them
-    ROOT: {"errors", "model", "record", "tend", "scoped", "memory", "asynchronous", "client", "agent"},
+    ROOT: {
+        "version",
+        "errors",
+        "model",
+        "record",
+        "tend",
+        "scoped",
+        "memory",
+        "asynchronous",
+        "client",
+        "agent",
+    },
     "__main__": {"cli"},
 }
 

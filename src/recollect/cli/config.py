@@ -102,7 +102,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield from _database(settings)
     yield from _server(settings)
     if settings.processes > 1 and not settings.redis:
-        detail = "each of several processes has a working memory of its own"
+        detail = "each of several processes has a working memory of its own and counts rates for itself"
         yield Check("redis", "warn", detail, f"Set {PREFIX}REDIS, or one process.")
 
 

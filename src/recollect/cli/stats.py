@@ -103,9 +103,15 @@ def _share(count: int, quota: int) -> str:
 
 # Of everybody
 
+_CACHES = {
+    "cache": "searches answered from memory",
+    "recall_cache": "recalls answered out of Redis",
+    "embedding_cache": "questions embedded before, out of Redis",
+}
+
 
 def _tell(found: Figures, days: int) -> None:
-    stats, cache = found.stats, cache_of(found)
+    stats = found.stats
     rows = [(name, f"{count:,}") for name, count in stats["rows"].items() if count]
     output.section("stored", ("", "rows"), [*rows, ("MiB", f"{stats['bytes'] / MiB:,.1f}")])
     charted = [
@@ -120,8 +126,9 @@ def _tell(found: Figures, days: int) -> None:
             if row["count"]
         ]
         output.section(f"time to {name}", ("", "calls", *SHARES), times)
-    if cache["rate"] is not None:
-        output.section("cache", ("", "30 days"), [("searches answered from memory", f"{cache['rate']:.1%}")])
+    rates = [(told, cache_of(found, name)["rate"]) for name, told in _CACHES.items()]
+    known = [(told, f"{rate:.1%}") for told, rate in rates if rate is not None]
+    output.section("cache", ("", "30 days"), known)
     waiting = [
         (chore, output.counted(told["conversations"], "conversation"), output.span(found.lags[chore]))
         for chore, told in stats["waiting"].items()

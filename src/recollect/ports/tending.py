@@ -1,6 +1,6 @@
 """What the background keeps: how far it has come with whom, what was counted, what was erased."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 PARKED_AFTER = 5
@@ -23,10 +23,12 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A state of one user's memory: `number` is the user's, whom another may be called like after an erasure,
-    `seq` where the feed stands."""
+    `seq` where the feed stands. `secret` is what the user's digests are keyed with: read along because those
+    who ask for the one need the other, and each statement is a way to a server."""
 
     number: int
     seq: int
+    secret: bytes = field(default=b"", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@ reported in the recollection and memory is left out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from recollect.errors import StoreError
 from recollect.model.recollection import Hit, LeftOut, Recollection
 from recollect.model.records import Goal, GoalStatus, Profile
 from recollect.ports.store import UserView
 from recollect.recall.by_model import rewritten
+from recollect.recall.cached import Answered, lasts, remembered
 from recollect.recall.fuse import Fused, Weighing, fuse, parts, ranked
 from recollect.recall.gate import decide
 from recollect.recall.gather import Searches, gather, not_compared, prepare
@@ -57,6 +59,14 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
             step.notes.append(str(verdict.reason))
         if not verdict.search:
             return Recollection(query=asked.query, skipped=str(verdict.reason), used=tuple(report.used))
+    try:
+        return remembered(work, wishes, asked, report, lambda work: _answered(work, asked, report))
+    except StoreError as error:
+        report.problem(f"Nothing recalled: {error}")
+        return Recollection(query=asked.query, problems=tuple(report.problems), used=tuple(report.used))
+
+
+def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:
     answer = _Answer()
     if asked.query.strip() or asked.vector is not None:
         planned, more = rewritten(work, asked, _planned(asked, report), report)
@@ -66,6 +76,8 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
         except StoreError as error:
             report.problem(f"Nothing recalled: {error}")
         report.add(answer.report)
+        if planned.times or planned.anchor:  # which time is meant depends on when it is asked
+            answer.until = None
     order = reranked(work, asked, answer.hits, report)
     hits, rest = order[: asked.top_k], order[asked.top_k :]
     if asked.explain:
@@ -83,7 +95,7 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
             for hit in hits
             if hit.id not in known
         ]
-    return Recollection(
+    found = Recollection(
         query=asked.query,
         hits=tuple(hits),
         context=context,
@@ -99,6 +111,7 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
             if not rest or any(name in hit.content for hit in hits)
         },
     )
+    return Answered(found, answer.until)
 
 
 def _planned(asked: Asked, report: Report) -> QueryPlan:
@@ -117,6 +130,8 @@ class _Answer:
     profile: Profile | None = None
     related: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     report: Report = field(default_factory=Report)
+    until: datetime | None = None
+    """Until when it holds, where that is asked for."""
 
 
 def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> _Answer:
@@ -138,6 +153,8 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         step.found = len(hits)
         answer = _Answer(hits, left_out, report=report)
         _include(work, view, asked, answer)
+        if work.cache is not None:
+            answer.until = lasts(view, hits, left_out, asked.filter.now, work.settings.cache_seconds)
     if asked.explain:
         answer.hits = _taken_apart(hits, order, weighing)
         answer.left_out += _beyond(order, hits, left_out)

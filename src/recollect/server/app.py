@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, nullcontext
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
@@ -18,6 +18,7 @@ from recollect.server.operations import Readiness
 from recollect.server.serving import Serving, at_once
 from recollect.server.sharing import Threads
 from recollect.server.web import routes as web
+from recollect.wiring import open_buckets
 
 QUIET: TelemetryConfig = {
     "tracing": False,
@@ -32,6 +33,7 @@ QUIET: TelemetryConfig = {
 def create_app(memory: Memory, process: str = "") -> FastAPI:
     """The server for this memory, which whoever opened it closes; `process` tells apart several of it."""
     gate = Gate(memory.store, memory.settings, memory.clock)
+    buckets = open_buckets(memory.settings)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
@@ -43,6 +45,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
             Threads(settings.server_threads, "recollect-request") as threads,
             Threads(settings.connections, "recollect-waiting") as waiting,
             closing(Readiness(memory)) as readiness,
+            closing(buckets) if buckets else nullcontext(),
         ):
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.connections)
             async with httpx.AsyncClient(timeout=timeout, limits=limits) as upstream:
@@ -72,6 +75,6 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
     app.router.routes.append(mcp.route())
     app.include_router(gateway.rest())  # the last one: it takes what is left of /v1
     document.install(app)
-    middleware.install(app, gate, memory.settings)
+    middleware.install(app, gate, memory.settings, buckets)
     app.add_middleware(Access)  # and what is added last outermost
     return app

@@ -1,8 +1,10 @@
 """How often, and how many at a time: limits for each key, so that one caller leaves room for others.
 
-Each server process counts for itself.
+How often is counted by all servers together where there are `Buckets` for it, by each for itself where there
+are none, or while they cannot be asked. How many at a time, each counts for itself.
 """
 
+import asyncio
 import math
 import time
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.ports.buckets import Buckets, Level
 from recollect.server.identity.caller import Caller
 from recollect.server.problems import Refused
 from recollect.server.refusing import refuse
@@ -39,26 +42,38 @@ class Taken:
 class Rate:
     """So many requests a minute for each caller, evenly or all at once (a token bucket)."""
 
-    def __init__(self, a_minute: int, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, a_minute: int, buckets: Buckets | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._limit = a_minute
+        self._buckets = buckets
         self._now = now
         self._used: dict[str, tuple[float, float]] = {}
         """How much is used up, and when that was."""
 
-    def take(self, who: str) -> Taken | None:
+    async def take(self, who: str) -> Taken | None:
         """Count a request; None where nothing is limited."""
         if not self._limit:
             return None
-        now, refill = self._now(), self._limit / 60
+        level = None
+        if self._buckets is not None:
+            level = await asyncio.to_thread(self._buckets.take, who, self._limit)
+        used, counted = level or self._own(who)
+        refill = self._limit / 60
+        wait = 0.0 if counted else (used + 1 - self._limit) / refill
+        return Taken(self._limit, int(self._limit - used), math.ceil(used / refill), wait)
+
+    def _own(self, who: str) -> Level:
+        """What this process counts."""
+        now = self._now()
         used, at = self._used.pop(who, (0.0, now))
-        used = max(0.0, used - (now - at) * refill)
-        wait = max(0.0, (used + 1 - self._limit) / refill)
-        if wait == 0:
-            used += 1
+        used = max(0.0, used - (now - at) * self._limit / 60)
+        counted = used + 1 <= self._limit
+        used += counted
         self._used[who] = (used, now)
         if len(self._used) > COUNTED:
             del self._used[next(iter(self._used))]
-        return Taken(self._limit, int(self._limit - used), math.ceil(used / refill), wait)
+        return Level(used, counted)
 
 
 def check_rate(taken: Taken | None) -> None:
@@ -87,7 +102,7 @@ class Limiting:
             await self._app(scope, receive, send)
             return
         try:
-            taken = None if caller.role == "local" else self._rate.take(caller.key)
+            taken = None if caller.role == "local" else await self._rate.take(caller.key)
             check_rate(taken)
             self._enter(caller.key)
         except Refused as error:

@@ -3,6 +3,7 @@
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from recollect.ports.buckets import Buckets
 from recollect.server.headers import Headers, origins
 from recollect.server.identity.entry import Entry
 from recollect.server.identity.gate import Gate
@@ -23,9 +24,9 @@ _MAY_READ = (
 _PREFLIGHT_SECONDS = 600
 
 
-def install(app: FastAPI, gate: Gate, settings: Settings) -> None:
+def install(app: FastAPI, gate: Gate, settings: Settings, buckets: Buckets | None) -> None:
     """Have the app's requests checked: headers, origins, who is calling, how often, how large."""
-    rate = Rate(settings.rate_limit)
+    rate = Rate(settings.rate_limit, buckets)
     app.add_middleware(Receiving, settings=settings)  # what is added first is innermost
     app.add_middleware(Limiting, settings=settings, rate=rate)
     app.add_middleware(Entry, gate=gate, rate=rate)

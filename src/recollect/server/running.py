@@ -119,7 +119,10 @@ def run(given: dict[str, Any], ready: Callable[[str, bool], None], *, new: bool 
             locked = is_locked(settings, memory.store)
             _warn(memory)
         if not settings.redis:
-            log.warning("Each process has a working memory of its own: set RECOLLECT_REDIS for one of all.")
+            log.warning(
+                "Each process has a working memory of its own and counts rates for itself: set "
+                "RECOLLECT_REDIS for one of all."
+            )
         ready(address(bound), locked)
         _supervise(lambda number: _child(number, given, bound), settings.processes)
 

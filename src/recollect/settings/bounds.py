@@ -35,6 +35,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "milvus_timeout": (0.01, 600),
     "milvus_over": (0, 1_000_000_000),
     "neo4j_timeout": (0.01, 600),
+    "cache_seconds": (0, 86_400),
     "working_ttl_seconds": (0.001, 365 * 86_400),
     "working_tokens": (1, 10_000_000),
     "working_keep": (1, 1000),

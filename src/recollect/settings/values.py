@@ -157,7 +157,8 @@ class Settings:
     chore_retry_seconds: float = 60.0
     """How long after a failure a chore is tried again; twice as long after each further one, up to a day."""
     redis: str = ""
-    """Where working memory is kept: redis://user:password@host:6379/0, or, if empty, in this process."""
+    """Where working memory is kept, recall cached and rates counted for several processes:
+    redis://user:password@host:6379/0, or, if empty, each process does so for itself, and caches nothing."""
     redis_timeout: float = 1.0
     """Seconds to wait for an answer of Redis."""
     milvus: str = ""
@@ -179,6 +180,8 @@ class Settings:
     """Which of its databases; empty: the user's home database."""
     neo4j_timeout: float = 2.0
     """Seconds to wait for an answer of Neo4j."""
+    cache_seconds: float = 300.0
+    """How long Redis keeps what was recalled; 0 for not at all."""
     working_ttl_seconds: float = 3600.0
     """How long working memory is kept after it was last used."""
     working_tokens: int = 2000

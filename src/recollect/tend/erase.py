@@ -79,7 +79,9 @@ def forget_user(work: Workspace, *, dry_run: bool = False) -> Forgotten:
         found = {kind.kind: work.store.count(kind) for kind in RECORD_TYPES}
         return Forgotten(_stored(found))
     receipt = Receipt(work.new_id(), work.clock.now(), "user", {})
-    return Forgotten(_stored(work.store.erase(receipt)), receipt.id)
+    gone = work.store.erase(receipt)
+    work.uncache()
+    return Forgotten(_stored(gone), receipt.id)
 
 
 def _stored(counts: Mapping[str, int]) -> dict[str, int]:

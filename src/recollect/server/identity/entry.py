@@ -45,9 +45,9 @@ class Entry:
             return
         try:
             if scope["path"] in OPEN or scope["path"].startswith(web.BELOW):
-                check_rate(self._rate.take(_place(peer(scope))))
+                check_rate(await self._rate.take(_place(peer(scope))))
             elif scope["path"] == SESSION:
-                check_rate(self._rate.take(_place(peer(scope))))
+                check_rate(await self._rate.take(_place(peer(scope))))
                 scope.setdefault("state", {})["visitor"] = await self._visitor(scope)
             else:
                 scope.setdefault("state", {})["caller"] = await self._caller(scope)
@@ -69,7 +69,7 @@ class Entry:
         try:
             caller = await self._gate.caller(scope)
         except Refused:
-            check_rate(self._rate.take(_place(peer(scope))))
+            check_rate(await self._rate.take(_place(peer(scope))))
             raise
         gateway = is_gateway(scope["path"])
         if caller.role == "admin" and gateway:

@@ -117,9 +117,9 @@ class AuditedUser:
 
 
 def _moment(backend: Backend, rows: UserRows, *, hold: bool) -> Moment | None:
-    users = rows.select(schema.users, schema.users.c.number, schema.users.c.seq)
+    users = rows.select(schema.users, schema.users.c.number, schema.users.c.seq, schema.users.c.secret)
     for row in rows.all(backend.locked(users) if hold else users):
-        return Moment(row["number"], row["seq"])
+        return Moment(row["number"], row["seq"], bytes.fromhex(row["secret"]))
     return None
 
 

@@ -1,0 +1,172 @@
+"""Rates that several servers count together in Redis, and each for itself while it is away."""
+
+import asyncio
+import logging
+import random
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+pytest.importorskip("redis", reason="the client is an extra")
+pytest.importorskip("fastapi", reason="the server is an extra")
+
+from recollect.server.limiting import Rate, Taken
+from recollect.stores.redis.buckets import RedisBuckets
+from tests.contract import redis
+from tests.interface.guarded import guarded
+
+pytestmark = pytest.mark.engine
+
+TIMEOUT = 5.0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[redis.Server]:
+    with redis.own_server() as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: redis.Server) -> Iterator[Any]:
+    with server.client() as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def buckets(server: redis.Server, client: Any) -> Iterator[RedisBuckets]:
+    buckets = RedisBuckets(server.url, timeout=TIMEOUT)
+    yield buckets
+    buckets.close()
+
+
+def take(rate: Rate, who: str = "ana") -> Taken:
+    taken = asyncio.run(rate.take(who))
+    assert taken is not None
+    return taken
+
+
+def pass_time(client: Any, seconds: float) -> None:
+    """What is counted was counted so much earlier."""
+    for key in client.scan_iter():
+        client.hset(key, "at", float(client.hget(key, "at")) - seconds)
+
+
+def test_two_servers_hold_a_caller_to_one_rate(
+    buckets: RedisBuckets, server: redis.Server, client: Any
+) -> None:
+    other = RedisBuckets(server.url, timeout=TIMEOUT)
+    one, two = Rate(6, buckets), Rate(6, other)
+    taken = [take(rate) for _ in range(3) for rate in (one, two)]
+    assert [one.left for one in taken] == [5, 4, 3, 2, 1, 0]
+    assert not any(one.wait for one in taken)
+    late = take(one)
+    assert late.left == 0
+    assert 8 < late.wait <= 10  # a tenth of a minute for each, less what passed by
+    assert take(two).wait
+    assert not take(two, "ben").wait
+    pass_time(client, 10)
+    assert not take(two).wait
+    assert take(one).wait
+    other.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_server_counts_as_a_process_does(buckets: RedisBuckets, client: Any, seed: int) -> None:
+    """But for the moments that pass while it is asked."""
+    dice, now = random.Random(seed), 0.0
+    together, alone = Rate(30, buckets), Rate(30, now=lambda: now)
+    for _ in range(200):
+        if dice.random() < 0.2:
+            passed = dice.choice((1.0, 3.0, 20.0, 100.0))
+            now += passed
+            pass_time(client, passed)
+        begun = monotonic()
+        one, other = take(together), take(alone)
+        now += monotonic() - begun
+        assert abs(one.left - other.left) <= 1
+        assert abs(one.reset - other.reset) <= 2
+        assert abs(one.wait - other.wait) <= 2.5
+
+
+def test_keys_expire_and_tell_of_nobody(buckets: RedisBuckets, client: Any) -> None:
+    rate = Rate(60, buckets)
+    for _ in range(30):
+        take(rate, "192.0.2.7")
+    (key,) = client.scan_iter()
+    assert key.startswith(b"rate:")
+    assert b"192" not in key
+    assert 29_000 <= client.pttl(key) <= 32_000  # half a minute's requests drain in half a minute
+
+
+def test_rubbish_is_counted_anew_or_beside(buckets: RedisBuckets, client: Any) -> None:
+    rate = Rate(3, buckets)
+    take(rate)
+    (key,) = client.scan_iter()
+    client.hset(key, mapping={"used": "x", "at": "y"})
+    assert take(rate).left == 2
+    client.hset(key, "at", 1e12)
+    assert take(rate).left == 1
+    client.set(key, "mine")
+    assert [take(rate).left for _ in range(2)] == [2, 1]  # by this process
+
+
+def test_each_counts_for_itself_while_it_is_away(caplog: pytest.LogCaptureFixture) -> None:
+    with redis.own_server() as server:
+        buckets = RedisBuckets(server.url, timeout=TIMEOUT)
+        rate = Rate(3, buckets)
+        take(rate)
+        server.kill()
+        with caplog.at_level(logging.WARNING, "recollect"):
+            assert [take(rate).left for _ in range(3)] == [2, 1, 0]
+            assert take(rate).wait
+            assert caplog.text.count("Each server counts requests for itself") == 1
+            server.start()
+            assert not take(rate).wait
+            assert "counted together again" in caplog.text
+        buckets.close()
+
+
+def test_one_that_hangs_holds_up_no_other_request() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        buckets = RedisBuckets(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", timeout=0.5)
+        rate = Rate(1000, buckets)
+
+        async def ask() -> int:
+            asked = [asyncio.create_task(rate.take(str(n))) for n in range(4)]
+            turns = 0
+            while not all(one.done() for one in asked):
+                await asyncio.sleep(0)
+                turns += 1
+            assert all(one.result() for one in asked)
+            return turns
+
+        assert asyncio.run(ask()) > 100  # the loop goes on meanwhile
+        begun = monotonic()
+        for _ in range(20):
+            take(rate)
+        assert monotonic() - begun < 5
+        buckets.close()
+
+
+def test_servers_share_the_limit_of_a_key_and_of_an_address(
+    tmp_path: Path, server: redis.Server, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.wiring.IMPATIENT", TIMEOUT)
+    with ExitStack() as stack:
+        one, two = (stack.enter_context(guarded(tmp_path, rate_limit=4, redis=server.url)) for _ in range(2))
+        key = one.issue(owner="ana").key
+        status = _statuses([one.client(key), two.client(key)], "/api/v1/whoami")
+        assert status(6) == [200, 200, 200, 200, 429, 429]
+        guess = "rk_u_" + "1" * 43
+        status = _statuses([one.client(guess), two.client(guess)], "/api/v1/whoami")
+        assert status(6) == [401, 401, 401, 401, 429, 429]
+
+
+def _statuses(clients: list[Any], path: str) -> Callable[[int], list[int]]:
+    return lambda times: [clients[n % len(clients)].get(path).status_code for n in range(times)]
