@@ -22,7 +22,11 @@ from recollect.testing.store_samples import (
 
 _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
+TO_EIGHTH = ("UPDATE alembic_version SET version_num = '0008'",)
+"""From the schema of revision 0010 back to that of 0008, with all that is stored."""
+
 TO_SIXTH = (
+    *TO_EIGHTH,
     "DROP TABLE places",
     "DROP INDEX ix_closets_numbers",
     "DROP INDEX ix_closets_turns",
@@ -32,7 +36,7 @@ TO_SIXTH = (
     "ALTER TABLE api_keys DROP COLUMN parent",
     "UPDATE alembic_version SET version_num = '0006'",
 )
-"""From the schema of revision 0008 back to that of 0006, with all that is stored."""
+"""And to that of 0006."""
 
 TO_FIFTH = (
     *TO_SIXTH,

@@ -15,7 +15,7 @@ from recollect.errors import SchemaMismatch, StoreUnavailable
 from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
-from recollect.stores.postgres import failures, objects, sealed, upkeep
+from recollect.stores.postgres import failures, objects, online, sealed, upkeep
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
 from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
@@ -67,7 +67,7 @@ class PostgresBackend:
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
         sessions = self._sessions
-        if not sessions.again(lambda: sessions.apart(_is_ready)):
+        if upgrade or not sessions.again(lambda: sessions.apart(_is_ready)):
             sessions.again(lambda: sessions.apart(lambda connection: self._migrate(connection, upgrade)))
             sessions.engine.dispose()  # connections made before do not know vectors
         key, where = self._options.key, sessions.where
@@ -85,17 +85,19 @@ class PostgresBackend:
         run(f"SELECT pg_advisory_lock({_LOCK})")
         found = migrate.version(connection)
         if found is None:
-            _in_transaction(connection, lambda: self._create(connection))
+            online.patiently(connection, lambda: self._create(connection))
         elif found != migrate.HEAD:
             if not upgrade and found < migrate.HEAD:
                 raise SchemaMismatch(
                     f"The database has schema {found}, this release needs {migrate.HEAD}: "
                     "run `recollect db migrate`."
                 )
-            _in_transaction(connection, lambda: _upgrade(connection))
+            online.upgrade(connection)
         if not _is_ready(connection):
             for step in objects.partition_steps(self._options.clock.now()):
-                _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
+                online.patiently(connection, lambda s=step: [run(statement) for statement in s])
+        if upgrade:
+            online.finish(connection)
 
     def _create(self, connection: Connection) -> None:
         _refuse_elsewhere(connection, self._sessions.where)
@@ -201,19 +203,9 @@ def _refuse_elsewhere(connection: Connection, where: str) -> None:
         )
 
 
-def _upgrade(connection: Connection) -> None:
-    migrate.upgrade(connection)
-    objects.extend(connection)
-
-
 def _is_ready(connection: Connection) -> bool:
     if migrate.version(connection) != migrate.HEAD:
         return False
     done = f"SELECT value FROM meta WHERE key = '{objects.READY}'"
     return connection.exec_driver_sql(done).scalar() is not None
 
-
-def _in_transaction(connection: Connection, work: Callable[[], Any]) -> None:
-    connection.exec_driver_sql("BEGIN")
-    work()
-    connection.exec_driver_sql("COMMIT")

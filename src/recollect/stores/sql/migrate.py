@@ -1,15 +1,16 @@
 """Brings a database to this release's schema. Alembic is imported only when there is work to do."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Index, inspect, text
 
 from recollect.errors import SchemaMismatch
 from recollect.text.analyse import VERSION
 
-HEAD = "0008"
+HEAD = "0010"
 """The newest revision in `migrations/versions`."""
 
 
@@ -20,36 +21,70 @@ def version(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def upgrade(connection: Connection) -> None:
-    """Create or upgrade the schema, in the transaction that was begun."""
+def pending(connection: Connection) -> list[str]:
+    """The revisions that the database has yet to go through, in order."""
+    return [step.revision.revision for step in _steps(version(connection))]
+
+
+def upgrade(connection: Connection, *, until: str = "", later: bool = False) -> None:
+    """Create or upgrade the schema, in the transaction that was begun: to this release's, or `until` a
+    revision. Indexes of tables that are in use may be left for `later`."""
     found = version(connection)
     if found is None and inspect(connection).get_table_names():
         raise SchemaMismatch("The database holds tables of something else. Give another one.")
-    if found != HEAD:
-        _run(connection, found)
+    if found != (until or HEAD):
+        _run(connection, found, until or HEAD, later)
     if found is None:  # the index of an empty database is as new as any
         mark = text("UPDATE meta SET value = :version WHERE key = 'analyser'")
         connection.execute(mark, {"version": VERSION})
 
 
-def _run(connection: Connection, found: str | None) -> None:
-    from alembic.migration import MigrationContext
-    from alembic.operations import Operations
+def fillings(revision: str) -> Sequence[str]:
+    """The statements that fill in what a revision added, each for all users, or for one when the condition
+    on `chunks` says so."""
+    return _script().get_revision(revision).module.FILL
+
+
+def _script() -> Any:
     from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
 
     logging.getLogger("alembic").setLevel(logging.WARNING)  # its steps are no news to anybody
-    script = ScriptDirectory(str(Path(__file__).with_name("migrations")))
+    return ScriptDirectory(str(Path(__file__).with_name("migrations")))
 
-    def steps(revision: Any, context: Any) -> list[Any]:
-        try:
-            return list(script._upgrade_revs(HEAD, revision))  # pyright: ignore[reportPrivateUsage]
-        except CommandError:
-            raise SchemaMismatch(
-                f"The database has schema {found}, made by a newer release than this one (schema {HEAD}). "
-                "Upgrade recollect to open it."
-            ) from None
 
-    context = MigrationContext.configure(connection, opts={"fn": steps})
+def _steps(found: str | None, until: str = "") -> list[Any]:
+    from alembic.util import CommandError
+
+    try:
+        return list(_script()._upgrade_revs(until or HEAD, found))
+    except CommandError:
+        raise SchemaMismatch(
+            f"The database has schema {found}, made by a newer release than this one (schema {HEAD}). "
+            "Upgrade recollect to open it."
+        ) from None
+
+
+def _run(connection: Connection, found: str | None, until: str, later: bool) -> None:
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+
+    steps = _steps(found, until)
+    context = MigrationContext.configure(connection, opts={"fn": lambda *_: steps})
+    if later:
+        _leave_indexes(context, inspect(connection).get_table_names())
     with Operations.context(context):
         context.run_migrations()
+
+
+def _leave_indexes(context: Any, known: Sequence[str]) -> None:
+    """Make no index of a table that was there before; one that is to go may then not be there."""
+    make, drop = context.impl.create_index, context.impl.drop_index
+
+    def create_index(index: Index, **options: Any) -> None:
+        if index.unique or index.table is None or index.table.name not in known:
+            make(index, **options)
+
+    def drop_index(index: Index, **options: Any) -> None:
+        drop(index, **{**options, "if_exists": True})
+
+    context.impl.create_index, context.impl.drop_index = create_index, drop_index
