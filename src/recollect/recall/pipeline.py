@@ -62,7 +62,7 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
         planned, more = rewritten(work, asked, _planned(asked, report), report)
         searches = prepare(work, asked, planned, more, report)
         try:
-            answer = work.store.reading(lambda view: _read(work, view, asked, searches))
+            answer = work.store.reading(lambda view: _read(work, view, asked, searches), latest=False)
         except StoreError as error:
             report.problem(f"Nothing recalled: {error}")
         report.add(answer.report)

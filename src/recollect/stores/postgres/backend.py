@@ -16,6 +16,7 @@ from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import failures, objects, online, sealed, upkeep
+from recollect.stores.postgres.replicas import LEAST_TIMEOUT, Replicas
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
 from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
@@ -42,6 +43,8 @@ class Options:
     cache_bytes: int
     clock: Clock
     key: Key | None = None
+    replicas: tuple[str, ...] = ()
+    replica_seconds: float = 5.0
 
 
 def open_store(url: str, options: Options) -> SqlStore:
@@ -62,7 +65,14 @@ class PostgresBackend:
         self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout)
         self._options = options
         self._searcher: Searcher | None = None
+        self._replicas = self._standbys() if options.replicas else None
         watch(self._sessions)
+
+    def _standbys(self) -> Replicas:
+        options = self._options
+        timeout = min(options.timeout, max(options.replica_seconds, LEAST_TIMEOUT))
+        standbys = [Sessions(parsed(url), pool=options.pool, timeout=timeout) for url in options.replicas]
+        return Replicas(self._sessions, standbys, options.replica_seconds)
 
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
@@ -75,7 +85,8 @@ class PostgresBackend:
             lambda: sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
         )
         if seal is not None:
-            sessions.engine.update_execution_options(seal=seal)
+            for engine in (sessions.engine, *(self._replicas.engines() if self._replicas else ())):
+                engine.update_execution_options(seal=seal)
             self._searcher = Searcher(self._options.cache_bytes, sealed.read_terms)
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
@@ -116,8 +127,8 @@ class PostgresBackend:
         if self._options.key is not None:
             sealed.seal_new(connection, self._options.key)
 
-    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
-        return self._sessions.read(user)
+    def read(self, user: str | None = None, *, latest: bool = True) -> AbstractContextManager[Connection]:
+        return (self._sessions if latest or self._replicas is None else self._replicas).read(user)
 
     def again(self, step: Callable[[], T]) -> T:
         return self._sessions.again(step)
@@ -176,7 +187,8 @@ class PostgresBackend:
         size = "SELECT current_setting('server_version'), pg_database_size(current_database())"
         with self.read() as connection:
             version, size = connection.exec_driver_sql(size).one()
-        return {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
+        stats = {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
+        return stats if self._replicas is None else {**stats, "replicas": self._replicas.states()}
 
     def tally(self) -> dict[str, int]:
         return {} if self._searcher is None else self._searcher.tally()
@@ -187,6 +199,8 @@ class PostgresBackend:
 
     def close(self) -> None:
         self._sessions.close()
+        if self._replicas is not None:
+            self._replicas.close()
 
 
 def _refuse_elsewhere(connection: Connection, where: str) -> None:
@@ -208,4 +222,3 @@ def _is_ready(connection: Connection) -> bool:
         return False
     done = f"SELECT value FROM meta WHERE key = '{objects.READY}'"
     return connection.exec_driver_sql(done).scalar() is not None
-

@@ -39,10 +39,10 @@ WHERE h.inhparent = %s::regclass
 _USERS = "SELECT user_id FROM users WHERE user_id > %s ORDER BY user_id LIMIT %s"
 _FILLING = "fill "
 _IN_THE_WAY = """
-SELECT string_agg(DISTINCT format('%%s (process %%s)', coalesce(nullif(a.application_name, ''), a.usename), a.pid), ', ')
+SELECT string_agg(DISTINCT format('%%s (process %%s)', coalesce(nullif(application_name, ''), usename), pid), ', ')
 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 WHERE l.locktype = 'relation' AND l.granted AND a.datname = current_database()
-    AND a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - interval '10 s'
+    AND pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - interval '10 s'
 """
 
 
@@ -116,7 +116,7 @@ def _make(connection: Connection, index: Index) -> None:
 
 
 def _make_beside(connection: Connection, index: Index, name: str, part: str) -> None:
-    """Make an index while others write. One that is not valid was left behind by a making that was cut off."""
+    """Make an index while others write. One that is not valid was left behind when its making was cut off."""
     run = connection.exec_driver_sql
     if run(f"{_INDEXES} AND c.relname = %s AND NOT i.indisvalid", (name,)).first():
         run(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")

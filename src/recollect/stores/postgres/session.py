@@ -45,6 +45,9 @@ GRACE = 1.0
 
 _SEARCH_PATH = re.compile(r"(?:-c\s*|--)search_path=((?:\\.|\S)+)")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_PLACE = "(pg_current_wal_lsn() - '0/0')::text"
+_REPLAYED = "coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text"
+"""Places in the log, as numbers: that of the primary, and how far a standby has come in it."""
 _WRITERS = 0x7265636F6C6C6563
 """The lock that writers share, and that changes to what all of them depend on take alone."""
 
@@ -87,13 +90,15 @@ class Sessions:
         self._process = os.getpid()
         self._closed = False
         self._lost = 0.0
+        self.told: Callable[[str | None, int | None], None] | None = None
+        """Who is told of whom something was committed, and how far the log had come by then."""
 
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         """A connection that sees one state of the database."""
         with self._translated():
             connection, _ = self._persist(lambda: self._begun(f"{_READ}; {_whose(user)}"))
-            with _ended(connection):
+            with ended(connection):
                 yield connection
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, alone: bool = False) -> T:
@@ -104,12 +109,14 @@ class Sessions:
         def transaction() -> T:
             connection, number = self._begun(opening)
             server = connection.info["server"]
-            with _ended(connection):
+            with ended(connection):
                 result = work(connection)
-                lost = _committed_unheard(connection)
+                place, lost = _committed(connection, placed=self.told is not None)
             # The connection is given back by now: the question needs one, and there may be no other.
             if lost and not self._persist(lambda: self._was_committed(number, server)):
                 raise lost
+            if self.told is not None:
+                self.told(user, place)
             return result
 
         with self._translated():
@@ -125,6 +132,41 @@ class Sessions:
         with self._translated(), self._persist(lambda: self._begun("SELECT ''"))[0] as connection:
             connection.detach()
             return work(connection)
+
+    def place(self) -> int:
+        """How far the primary's log has come."""
+        return int(self._asked(f"SELECT {_PLACE}"))
+
+    def replayed(self) -> int:
+        """How far a standby has come in it; 0 when it is none."""
+        return int(self._asked(f"SELECT {_REPLAYED}"))
+
+    def _asked(self, question: str) -> str:
+        connection, answer = self._begun(question)
+        connection.close()
+        return answer
+
+    def begun_at(self, user: str | None, place: int) -> Connection | None:
+        """A standby's `read`, if it has come to this place of the log. A transaction sees what was replayed
+        before it began, so what its own opening answers counts for the next one."""
+        with self._translated():
+            connection = self._connected()
+            try:
+                known: int = connection.info.get("replayed", 0)
+                if known < place:
+                    known = int(_last(driver(connection).execute(f"SELECT {_REPLAYED}".encode())))
+                if known >= place:
+                    opening = f"{_READ}; {_whose(user)}; SELECT {_REPLAYED}"
+                    known = int(_last(driver(connection).execute(opening.encode())))
+                    connection.info["replayed"] = known
+                    return connection
+            except BaseException:
+                connection.invalidate()
+                connection.close()
+                raise
+            connection.info["replayed"] = known
+            connection.close()
+            return None
 
     def close(self) -> None:
         self._closed = True
@@ -164,11 +206,7 @@ class Sessions:
         """A connection in a new transaction, and what its opening answered."""
         connection = self._connected()
         try:
-            cursor = driver(connection).execute(opening.encode())
-            while cursor.nextset():
-                pass
-            answer = cursor.fetchone() if cursor.description else None
-            return connection, answer[0] if answer else ""
+            return connection, _last(driver(connection).execute(opening.encode()))
         except BaseException:
             connection.invalidate()
             connection.close()
@@ -232,19 +270,28 @@ def _only(answer: psycopg.Cursor[Any]) -> Any:
     return (answer.fetchone() or (None,))[0]
 
 
-def _committed_unheard(connection: Connection) -> psycopg.Error | None:
-    """Commits; the failure, if it is one after which nobody knows whether that was done."""
+def _committed(connection: Connection, *, placed: bool) -> tuple[int | None, psycopg.Error | None]:
+    """Commits: how far the log had come by then, if that is asked; and the failure, if it is one after which
+    nobody knows whether that was done."""
     try:
-        driver(connection).execute("COMMIT")
+        answer = driver(connection).execute(f"COMMIT; SELECT {_PLACE}".encode() if placed else b"COMMIT")
+        return int(_last(answer)) if placed else None, None
     except psycopg.Error as error:
         if not failures.connection_lost(error):
             raise
-        return error
-    return None
+        return None, error
+
+
+def _last(cursor: psycopg.Cursor[Any]) -> str:
+    """What the last of several statements answered."""
+    while cursor.nextset():
+        pass
+    answer = cursor.fetchone() if cursor.description else None
+    return answer[0] if answer else ""
 
 
 @contextmanager
-def _ended(connection: Connection) -> Generator[None]:
+def ended(connection: Connection) -> Generator[None]:
     """Gives the connection back with its transaction ended, or not at all."""
     raw = driver(connection)  # which the connection does not give any more once it is lost
     try:

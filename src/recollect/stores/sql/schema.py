@@ -89,8 +89,8 @@ users = Table(
     Column("terms", BigInteger, nullable=False),
     text("secret"),
 )
-"""`number` names the user in the text index and is never used again, which a counter sees to (`locking.py`): a
-key of it alone would have to be held against every server that users are spread over. `documents` and `terms` are the
+"""`number` names the user in the text index and is never used again. A counter sees to that (`locking.py`): a
+key of it alone would be one over all servers that users are spread over. `documents` and `terms` are the
 user's own text statistics."""
 
 conversations = record_table(
