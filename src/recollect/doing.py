@@ -83,5 +83,6 @@ def document(found: Figures, days: int) -> dict[str, Any]:
         "waiting": stats["waiting"],
         "lag_seconds": {chore: lag.total_seconds() for chore, lag in found.lags.items()},
         "parked": stats["parked"],
+        "projections": stats["projections"],
         "jobs": found.jobs,
     }

@@ -93,5 +93,9 @@ class ModelError(RecollectError):
         """What the call used all the same, of the prompt and of its completion, where that is known."""
 
 
+class ProjectionError(RecollectError):
+    """A copy of the memory in another engine cannot be used: recall goes on without it."""
+
+
 class SettingsError(RecollectError):
     """A setting has a value it cannot have."""

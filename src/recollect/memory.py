@@ -23,8 +23,11 @@ from recollect.model.working import WorkingState
 from recollect.policies import Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.graph_index import GraphIndex
 from recollect.ports.language_model import LanguageModel, Source, Tokens
+from recollect.ports.projection import Projection
 from recollect.ports.reranker import Reranker
+from recollect.ports.search_index import SearchIndex
 from recollect.ports.spending import Spend, metered_embedder, metered_model, metered_reranker
 from recollect.ports.store import Store
 from recollect.ports.working import WorkingStore
@@ -34,6 +37,7 @@ from recollect.record.spending import prices
 from recollect.resting import Resting
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
+from recollect.tend.projecting import rebuild
 from recollect.tend.tender import Outcome, Progress, Tender
 from recollect.tend.vectors import Counted, rebuild_vectors
 from recollect.tend.visits import Planned
@@ -57,6 +61,8 @@ class Memory:
         model: LanguageModel | None = None,
         reranker: Reranker | None = None,
         working: WorkingStore | None = None,
+        index: SearchIndex | None = None,
+        graph: GraphIndex | None = None,
         background: bool = False,
     ) -> None:
         check_settings(settings)
@@ -65,6 +71,8 @@ class Memory:
         self.model = model
         self.reranker = reranker
         self.working_store = working or wiring.open_working(settings, clock)
+        self.index = index or wiring.open_index(settings)
+        self.graph = graph or wiring.open_graph(settings)
         self._resting = Resting()
         self._policies = Policies()
         self._searched = Searched(store.active_space)
@@ -150,6 +158,8 @@ class Memory:
             self.flush,
             self._policies,
             self.working_store,
+            index=self.index,
+            graph=self.graph,
             measures=self._measures,
             spend=spend,
         )
@@ -192,7 +202,13 @@ class Memory:
             self._stopping.is_set,
             self._spend,
             lambda action, times: self._measures.count(tended(action), times),
+            self.projections,
         )
+
+    @property
+    def projections(self) -> tuple[Projection, ...]:
+        """The copies in other engines."""
+        return tuple(copy for copy in (self.index, self.graph) if copy is not None)
 
     def flush(self) -> None:
         """Write down which memories were returned, what was read, what models used and what is counted for
@@ -228,6 +244,10 @@ class Memory:
         """Build the text index anew, yielding how many chunks are done."""
         return self.store.rebuild_text()
 
+    def rebuild_projection(self, name: str, progress: Progress | None = None) -> int:
+        """Drop a copy in another engine and make it anew; how many users were."""
+        return rebuild(self._tender(progress), name)
+
     def rebuild_vectors(self, progress: Counted | None = None, embedder: Embedder | None = None) -> int:
         """Search by vectors of the configured embedder, or of another, once there is one of every chunk;
         how many had to be computed. Until then the memory is searched as before. Stopped half way, it
@@ -246,7 +266,7 @@ class Memory:
                 self._erased()
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
-        for port in (self.model, self.reranker, self.embedder, self.working_store):
+        for port in (self.model, self.reranker, self.embedder, self.working_store, *self.projections):
             if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
                 close()
         self.store.close()

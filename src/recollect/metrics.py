@@ -154,6 +154,13 @@ def _gauges(found: Figures) -> Iterator[str]:
     yield from metric("gauge", "lag_seconds", help, _by("job", lags))
     help = "What failed and is put aside for a while, by job."
     yield from metric("gauge", "parked", help, _by("job", parked(stats)))
+    behind = stats["projections"]
+    for name, help, lag in (
+        ("users", "Users of whom a copy in another engine lacks something.", "users"),
+        ("changes", "Changes that a copy in another engine lacks.", "changes"),
+    ):
+        values = {projection: getattr(told, lag) for projection, told in behind.items()}
+        yield from metric("gauge", f"projection_behind_{name}", help, _by("projection", values))
 
 
 def _jobs(jobs: list[JobState]) -> Iterator[str]:

@@ -9,8 +9,10 @@ from recollect.errors import RecollectError, SettingsError, StoreMissing
 from recollect.keys import Key
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.graph_index import GraphIndex
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
+from recollect.ports.search_index import SearchIndex
 from recollect.ports.store import Store
 from recollect.ports.working import WorkingStore
 from recollect.settings import MiB, Settings
@@ -221,6 +223,30 @@ def open_reranker(settings: Settings, model: LanguageModel | None) -> Reranker |
         api_key=settings.reranker_key or None,
         timeout=settings.model_timeout,
     )
+
+
+def open_index(settings: Settings) -> SearchIndex | None:
+    """What large users are searched in beside the database; no connection is made before it is used."""
+    if not settings.milvus:
+        return None
+    _refuse_sealed(settings, "RECOLLECT_MILVUS")
+    raise SettingsError("Milvus needs its client: pip install 'recollect[milvus]'.")
+
+
+def open_graph(settings: Settings) -> GraphIndex | None:
+    """Where the graph is walked beside the database; no connection is made before it is used."""
+    if not settings.neo4j:
+        return None
+    _refuse_sealed(settings, "RECOLLECT_NEO4J")
+    raise SettingsError("Neo4j needs its driver: pip install 'recollect[neo4j]'.")
+
+
+def _refuse_sealed(settings: Settings, name: str) -> None:
+    if settings.key or settings.key_file:
+        raise SettingsError(
+            f"The database is encrypted, and a copy in another engine would not be: unset {name}, or encrypt "
+            "the disks of both in place of the database."
+        )
 
 
 def open_working(settings: Settings, clock: Clock) -> WorkingStore:

@@ -19,8 +19,10 @@ from recollect.model.space import LARGEST, Space
 from recollect.policies import Kept, Policies
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.graph_index import GraphIndex
 from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
+from recollect.ports.search_index import SearchIndex
 from recollect.ports.spending import Spend, nobody
 from recollect.ports.store import Applied, UserStore
 from recollect.ports.working import WorkingStore
@@ -79,6 +81,8 @@ class Workspace:
     working: WorkingStore | None = None
     guards: tuple[Change, ...] = ()
     """What every change made here goes by."""
+    index: SearchIndex | None = None
+    graph: GraphIndex | None = None
     measures: Measures = field(default_factory=lambda: Measures(SystemClock()))
     spend: Spend = nobody
     """Is told what models of others use for this user."""

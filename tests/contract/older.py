@@ -22,7 +22,11 @@ from recollect.testing.store_samples import (
 
 _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
-TO_EIGHTH = ("UPDATE alembic_version SET version_num = '0008'",)
+TO_EIGHTH = (
+    *(f"DROP TABLE {name}" for name in ("projected", "unprojected")),
+    *(f"DROP INDEX ix_{name}_seq" for name in ("relations", "goals", "tool_invocations")),
+    "UPDATE alembic_version SET version_num = '0008'",
+)
 """From the schema of revision 0010 back to that of 0008, with all that is stored."""
 
 TO_SIXTH = (
@@ -36,7 +40,7 @@ TO_SIXTH = (
     "ALTER TABLE api_keys DROP COLUMN parent",
     "UPDATE alembic_version SET version_num = '0006'",
 )
-"""And to that of 0006."""
+"""And to that of 0006, before the memory page."""
 
 TO_FIFTH = (
     *TO_SIXTH,

@@ -47,6 +47,7 @@ def contents(store: Store, settings: Settings, space: Space | None, size: int) -
         yield Check("text index", "warn", "made by another release's analyser", "Run `recollect tend`.")
     yield from _mining(stats)
     yield from _put_aside(stats["parked"])
+    yield from _projections(found)
     yield _worker(found)
     yield from (_job(job, found.now, timedelta(seconds=settings.lease_seconds)) for job in found.jobs)
     if store.needs_scrub():
@@ -113,6 +114,18 @@ def _put_aside(parked: Mapping[str, Any]) -> Iterator[Check]:
             yield Check(
                 "parked", "warn", f"{chore} failed for {output.counted(count, 'user')}: {reason}", RETRY
             )
+
+
+def _projections(found: Figures) -> Iterator[Check]:
+    """How far copies in other engines are behind."""
+    for name, lag in found.stats["projections"].items():
+        if not lag.users:
+            yield Check(name, "ok", "has everything")
+            continue
+        told = f"lacks {output.counted(lag.changes, 'change')} of {output.counted(lag.users, 'user')}"
+        late = lag.since is not None and found.now - lag.since >= STALE
+        fix = f"Start `recollect tend --forever`, or make it anew: `recollect rebuild {name}`."
+        yield Check(name, "warn" if late else "ok", told, fix if late else "")
 
 
 def _worker(found: Figures) -> Check:

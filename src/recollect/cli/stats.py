@@ -127,6 +127,11 @@ def _tell(found: Figures, days: int) -> None:
         for chore, told in stats["waiting"].items()
     ]
     output.section("waiting", ("for", "how many", "the oldest, for"), waiting)
+    copies = [
+        (name, output.counted(lag.users, "user"), output.counted(lag.changes, "change"))
+        for name, lag in stats["projections"].items()
+    ]
+    output.section("copies that are behind", ("", "with", "by"), copies)
     output.section("parked", ("", "how many", "why", "what to do"), _parked(stats["parked"]))
     output.section("jobs", ("job", "last", "done", "in all", "took", "problem"), _jobs(found))
 

@@ -34,6 +34,7 @@ rebuild = new_app(
     "Build an index anew from what is stored.",
     "recollect rebuild vectors",
     "recollect rebuild text",
+    "recollect rebuild milvus",
 )
 
 
@@ -266,3 +267,28 @@ def text(here: Here) -> None:
         for done in memory.rebuild_text():
             here.progress("Indexing words", done)
     _answer(here, "text", done, started)
+
+
+@command(rebuild, "recollect rebuild milvus")
+def milvus(here: Here) -> None:
+    """Drop what Milvus has and copy it there anew. Until a user is copied, the database is searched."""
+    _projection(here, "milvus")
+
+
+@command(rebuild, "recollect rebuild neo4j")
+def neo4j(here: Here) -> None:
+    """Drop the graph that Neo4j has and copy it there anew. Until a user is copied, the database is asked."""
+    _projection(here, "neo4j")
+
+
+def _projection(here: Here, name: str) -> None:
+    started = perf_counter()
+    here.existing()
+    with here.memory() as memory:
+        progress = partial(here.progress, f"Copying to {name}")
+        users = memory.rebuild_projection(name, lambda _, done: progress(done))
+    seconds = perf_counter() - started
+    here.answer(
+        {"rebuilt": name, "users": users, "seconds": seconds},
+        lambda: output.line(f"Copied {output.counted(users, 'user')} to {name} in {seconds:.1f} s."),
+    )

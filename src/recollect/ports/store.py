@@ -18,7 +18,17 @@ from recollect.model.records import AuditEntry, Conversation, Record
 from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
 from recollect.ports.keys import KeyStore
-from recollect.ports.stored import Applied, FeedEntry, Led, SpaceState, Spent, Tally, Unembedded, Usage
+from recollect.ports.stored import (
+    Applied,
+    FeedEntry,
+    Led,
+    Reach,
+    SpaceState,
+    Spent,
+    Tally,
+    Unembedded,
+    Usage,
+)
 from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
 
 R = TypeVar("R", bound=Record)
@@ -137,6 +147,11 @@ class UserView(Protocol):
         """What models were asked for this user, by day, source and model."""
         ...
 
+    def reach(self, name: str, epoch: str, now: datetime, settles: timedelta) -> Reach | None:
+        """How far a projection of this making has come; what it was told less than `settles` ago is not
+        counted. None when nothing is stored of the user."""
+        ...
+
     def answered(self, key: str) -> Answered | None:
         """What came of the write that was done `Once` under this key."""
         ...
@@ -217,6 +232,12 @@ class UserStore(UserView, Protocol):
         """Note how far chores have come, and let the user go. Nothing happens once another has them."""
         ...
 
+    def project(
+        self, name: str, epoch: str, number: int, seq: int, now: datetime, settles: timedelta
+    ) -> bool:
+        """Note how far a projection has come; False when the user of this number is gone."""
+        ...
+
     def erase(self, receipt: Receipt | None = None) -> dict[str, int]:
         """Remove the user and everything of theirs; how many of each kind went. The receipt stays, with
         these counts."""
@@ -276,6 +297,19 @@ class Store(KeyStore, Protocol):
     def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
         """Users to look after, whom nobody else is looking after: due by now, or with something that
         changed, turns to mine, or conversations to conclude in which nobody spoke since."""
+        ...
+
+    def users_behind(self, name: str, epoch: str, last: str, limit: int) -> list[tuple[str, int]]:
+        """Users of whom a projection of this making has not everything, with their numbers; by name, behind
+        the `last`."""
+        ...
+
+    def unprojected(self, name: str) -> list[int]:
+        """Numbers of erased users of whom the projection may still have something."""
+        ...
+
+    def unproject(self, name: str, number: int) -> None:
+        """Note that it has nothing of them any more."""
         ...
 
     def unpark(self) -> int:
@@ -341,7 +375,8 @@ class Store(KeyStore, Protocol):
         `waiting`: by chore (`mine`, `conclude`), the `conversations` that wait for it and `since` when the
         oldest has been ready, which is so long (`quiet`, `idle`) after its last turn was stored.
         `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
-        reason; `chores`, users by chore and reason. Then `engine`, `path`, `bytes`, `cached_bytes`.
+        reason; `chores`, users by chore and reason. `projections`: by name, how far copies in other engines
+        are behind (`Lag`). Then `engine`, `path`, `bytes`, `cached_bytes`.
         """
         ...
 

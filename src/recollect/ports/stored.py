@@ -93,3 +93,26 @@ class SpaceState:
     """Whether it is the one that is searched."""
     chunks: int
     waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a projection has come with a user: `seq` is where their feed stands, `noted` up to where it was
+    written, `reached` up to where whoever reads it is sure to see it; `documents` is how much of theirs is
+    searched."""
+
+    number: int
+    seq: int
+    documents: int
+    noted: int
+    reached: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How far a projection is behind: with how many users, by how many changes, and since when the one that
+    waits longest."""
+
+    users: int
+    changes: int
+    since: datetime | None

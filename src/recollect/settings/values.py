@@ -9,7 +9,7 @@ from recollect.settings.bounds import MiB
 
 SECRET = (
     *("key", "embedder_key", "model_key", "reranker_key", "redis"),
-    *("upstream_key", "server_key", "agent_mcp"),
+    *("upstream_key", "server_key", "agent_mcp", "milvus_token", "neo4j_password"),
 )
 """Settings whose value is shown nowhere."""
 
@@ -160,6 +160,25 @@ class Settings:
     """Where working memory is kept: redis://user:password@host:6379/0, or, if empty, in this process."""
     redis_timeout: float = 1.0
     """Seconds to wait for an answer of Redis."""
+    milvus: str = ""
+    """Where vectors of large users are searched: http://host:19530 of a Milvus server, or the path of a file
+    of Milvus Lite; if empty, in the database."""
+    milvus_token: str = ""
+    """What it lets us in by: user:password, or a token."""
+    milvus_timeout: float = 2.0
+    """Seconds to wait for an answer of Milvus."""
+    milvus_over: int = 10_000
+    """A user with more chunks than this is searched there; of fewer, the database is as fast."""
+    neo4j: str = ""
+    """Where the graph is walked: bolt://host:7687 or neo4j://host:7687 of a Neo4j server; if empty, in the
+    database."""
+    neo4j_user: str = "neo4j"
+    neo4j_password: str = ""
+    """How we sign in there; without a password, not at all."""
+    neo4j_database: str = ""
+    """Which of its databases; empty: the user's home database."""
+    neo4j_timeout: float = 2.0
+    """Seconds to wait for an answer of Neo4j."""
     working_ttl_seconds: float = 3600.0
     """How long working memory is kept after it was last used."""
     working_tokens: int = 2000

@@ -11,6 +11,7 @@ from recollect.errors import RecollectError
 from recollect.model.scope import Scope
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
+from recollect.ports.projection import Projection
 from recollect.ports.spending import Spend, nobody
 from recollect.ports.store import Store
 from recollect.settings import Settings
@@ -49,6 +50,7 @@ class Tender:
     """Who is told what models use for a user."""
     count: Callable[[str, int], None] = lambda name, times: None
     """Who is told how often something was done."""
+    projections: tuple[Projection, ...] = ()
 
     def tell(self, job: str, done: int) -> None:
         if self.progress:

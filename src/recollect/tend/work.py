@@ -6,6 +6,7 @@ whole; a chore (`tend/chores.py`) is done for one user at a time, by whoever has
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, timedelta
 from time import perf_counter
@@ -13,6 +14,7 @@ from time import perf_counter
 from recollect.errors import RecollectError
 from recollect.ports.tending import JobState
 from recollect.tend.chores import CHORES
+from recollect.tend.projecting import project
 from recollect.tend.tender import Done, Hold, Job, Outcome, Progress, Tender, leased
 from recollect.tend.vectors import drop_vectors, tend_vectors
 from recollect.tend.visits import Planned, plan_all, visit_all
@@ -70,7 +72,7 @@ def _run(tender: Tender, name: str, job: Job) -> Outcome:
     done, problem, ours = 0, None, True
     try:
         if NEEDED.get(name, _always)(tender):
-            with span(f"tend.{name}") as traced, leased(tender, name) as hold:
+            with span(f"tend.{name}") as traced, _lease(tender, name) as hold:
                 if ours := hold():
                     done, problem = job(tender, hold)
                     traced.set_attribute("done", done)
@@ -80,6 +82,11 @@ def _run(tender: Tender, name: str, job: Job) -> Outcome:
         log.warning("%s could not finish: %s", name, problem)
     told = None if problem is None else str(problem)
     return Outcome(name, done, perf_counter() - started, told, elsewhere=not ours)
+
+
+def _lease(tender: Tender, name: str) -> AbstractContextManager[Hold]:
+    """On the job as a whole, unless its workers share it out among themselves."""
+    return nullcontext(lambda: True) if name == "project" else leased(tender, name)
 
 
 def refresh_text(tender: Tender, hold: Hold) -> Done:
@@ -115,10 +122,11 @@ def _always(tender: Tender) -> bool:
 
 NEEDED: dict[str, Callable[[Tender], bool]] = {
     "text": lambda tender: not tender.store.text_is_current(),
+    "project": lambda tender: bool(tender.projections),
     "scrub": lambda tender: tender.store.needs_scrub(),
 }
 """Where one look tells that there is nothing to do, nobody takes a lease: that is two writes a round."""
 BEFORE: dict[str, Job] = {"text": refresh_text, "embed": tend_vectors, "drop": drop_vectors}
-AFTER: dict[str, Job] = {"scrub": scrub, "maintain": maintain, "audit": shorten_audit}
+AFTER: dict[str, Job] = {"project": project, "scrub": scrub, "maintain": maintain, "audit": shorten_audit}
 NAMES = (*BEFORE, *(chore.name for chore in CHORES), *AFTER)
 """What there is to do, in order."""

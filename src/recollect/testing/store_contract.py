@@ -27,6 +27,7 @@ from recollect.testing.store_keys import KeysContract
 from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
 from recollect.testing.store_once import OnceContract
+from recollect.testing.store_projecting import ProjectingContract
 from recollect.testing.store_ranking import RankingContract
 from recollect.testing.store_reading import ReadingContract
 from recollect.testing.store_recording import RecordingContract
@@ -65,5 +66,6 @@ class StoreContract(
     KeysContract,
     OnceContract,
     ThreadsContract,
+    ProjectingContract,
 ):
     """All of it."""

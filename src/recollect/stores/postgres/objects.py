@@ -36,7 +36,13 @@ AND NOT (relrowsecurity AND relforcerowsecurity
     AND 2 = (SELECT count(*) FROM pg_policy WHERE polrelid = pg_class.oid AND polname IN ('own', 'every')))
 """
 """Tables without the wall between users."""
-_SHARED = {"spaces": "SELECT", "meta": "SELECT, UPDATE", "erasures": "SELECT, UPDATE", "receipts": "INSERT"}
+_SHARED = {
+    "spaces": "SELECT",
+    "meta": "SELECT, UPDATE",
+    "erasures": "SELECT, UPDATE",
+    "receipts": "INSERT",
+    "unprojected": "INSERT",
+}
 
 
 _WHOLE_TABLES = """

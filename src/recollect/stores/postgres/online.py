@@ -39,7 +39,7 @@ WHERE h.inhparent = %s::regclass
 _USERS = "SELECT user_id FROM users WHERE user_id > %s ORDER BY user_id LIMIT %s"
 _FILLING = "fill "
 _IN_THE_WAY = """
-SELECT string_agg(DISTINCT format('%%s (process %%s)', coalesce(nullif(application_name, ''), usename), pid), ', ')
+SELECT string_agg(DISTINCT format('%%s (%%s)', coalesce(nullif(application_name, ''), usename), pid), ', ')
 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 WHERE l.locktype = 'relation' AND l.granted AND a.datname = current_database()
     AND pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - interval '10 s'

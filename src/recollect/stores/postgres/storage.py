@@ -23,7 +23,17 @@ _GROWING = {
 _VECTORS = {**_GROWING, "toast_tuple_target": "8160"}
 
 _COUNTED = ("users", "leases", "jobs", "measures", "meta", "erasures", "api_keys")
-_COUNTED_BY_USER = ("conversations", "usage", "spending", "sizes", "places", "visits", "marks", "answers")
+_COUNTED_BY_USER = (
+    "conversations",
+    "usage",
+    "spending",
+    "sizes",
+    "places",
+    "visits",
+    "marks",
+    "answers",
+    "projected",
+)
 STORAGE: dict[str, dict[str, str]] = {
     **dict.fromkeys((*_COUNTED, *_COUNTED_BY_USER), _REWRITTEN),
     **dict.fromkeys(("turns", "chunks", "texts", "links", "deletions"), _GROWING),

@@ -130,6 +130,29 @@ marks = Table(
 )
 """How far each chore has come with a user, and why it failed."""
 
+projected = Table(
+    "projected",
+    metadata,
+    Column("user_id", text_type(), primary_key=True),
+    Column("projection", text_type(), primary_key=True),
+    text("epoch"),
+    Column("seq", BigInteger, nullable=False),
+    Column("settled", BigInteger, nullable=False),
+    time("at"),
+    sqlite_with_rowid=False,
+    postgresql_partition_by=BY_USER,
+)
+"""How far a projection, of one making, has come with a user, when that was, and how far it had come before:
+its readers may see no more than that for a moment."""
+
+unprojected = Table(
+    "unprojected",
+    metadata,
+    Column("projection", text_type(), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+)
+"""The numbers of erased users of whom a projection still has something."""
+
 jobs = Table(
     "jobs",
     metadata,

@@ -28,10 +28,12 @@ from recollect.stores.sql.operating import (
     measures,
     meta,
     places,
+    projected,
     receipts,
     sizes,
     spending,
     threads,
+    unprojected,
     usage,
     visits,
 )
@@ -65,12 +67,14 @@ __all__ = [
     "metadata",
     "parked",
     "places",
+    "projected",
     "receipts",
     "sizes",
     "spaces",
     "spending",
     "text_type",
     "threads",
+    "unprojected",
     "usage",
     "vector_type",
     "vectors",
@@ -206,6 +210,7 @@ relations = record_table(
     Column("confidence", Float, nullable=False),
     Index("ix_relations_source", "user_id", "source"),
     Index("ix_relations_target", "user_id", "target"),
+    added=(Index("ix_relations_seq", "user_id", "seq"),),
 )
 
 closets = record_table(
@@ -244,6 +249,7 @@ goals = record_table(
     text("agent", null=True),
     text("conversation", null=True),
     Index("ix_goals_status", "user_id", "status"),
+    added=(Index("ix_goals_seq", "user_id", "seq"),),
 )
 
 tool_invocations = record_table(
@@ -260,7 +266,10 @@ tool_invocations = record_table(
     text("channel"),
     text("agent", null=True),
     Index("ix_tool_invocations_conversation", "user_id", "conversation"),
-    added=(Index("ix_tool_invocations_turn", "user_id", "turn"),),
+    added=(
+        Index("ix_tool_invocations_turn", "user_id", "turn"),
+        Index("ix_tool_invocations_seq", "user_id", "seq"),
+    ),
 )
 
 summaries = record_table(

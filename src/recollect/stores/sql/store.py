@@ -19,6 +19,7 @@ from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.key_ring import KeyRing
 from recollect.stores.sql.parking import failed_mining, unpark
 from recollect.stores.sql.placing import wrong_places
+from recollect.stores.sql.projecting import ProjectedStore, lags
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sizes import wrong_sizes
@@ -31,7 +32,7 @@ ANALYSER = "analyser"
 REBUILD_BATCH = 1000
 
 
-class SqlStore(SpaceKeeper, KeyRing):
+class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
     """A database of record. Implements `ports.store.Store`."""
 
     def user(self, user: str) -> SqlUserStore:
@@ -216,8 +217,12 @@ class SqlStore(SpaceKeeper, KeyRing):
             waiting = select(func.count()).select_from(schema.vectors).where(schema.waiting, living)
             rows["chunks_waiting_for_a_vector"] = connection.execute(waiting).scalar_one()
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
-            waits, parked = backlog.waiting(connection, quiet, idle), backlog.parked(connection)
-        return {"rows": rows, "waiting": waits, "parked": parked, **self._backend.stats()}
+            told = {
+                "waiting": backlog.waiting(connection, quiet, idle),
+                "parked": backlog.parked(connection),
+                "projections": lags(connection),
+            }
+        return {"rows": rows, **told, **self._backend.stats()}
 
     @only_reads
     def is_current(self) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
-from heapq import merge
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,17 +16,19 @@ from recollect.model.changes import Change, Chunk, Held
 from recollect.model.records import BY_KIND, Conversation, Record
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
-from recollect.ports.store import Applied, FeedEntry, Led, Spent, Unembedded, Usage, UserView
+from recollect.ports.store import Applied, Led, Spent, Unembedded, Usage, UserView
 from recollect.ports.tending import Receipt
 from recollect.stores.sql import schema
 from recollect.stores.sql.auditing import AuditedUser
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time, encode_vector, table_of
-from recollect.stores.sql.copying import chunks_of, deleted_of, held, put_usage
+from recollect.stores.sql.copying import chunks_of, held, put_usage
 from recollect.stores.sql.counting import put_receipt
+from recollect.stores.sql.following import FollowedUser
 from recollect.stores.sql.key_ring import drop_keys
 from recollect.stores.sql.once import AnsweredUser
 from recollect.stores.sql.parking import fail
+from recollect.stores.sql.projecting import ProjectedUser, leave_projections
 from recollect.stores.sql.reading import (
     MINABLE,
     PAGE_SIZE,
@@ -71,7 +72,7 @@ _TELL = (
 )
 
 
-class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
+class SqlUserStore(TendedUser, AuditedUser, AnsweredUser, FollowedUser, ProjectedUser):
     """One user's memory. Implements `ports.store.UserStore`."""
 
     def __init__(self, backend: Backend, user: str) -> None:
@@ -266,36 +267,6 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
     def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:
         self._backend.write(lambda c: put_usage(UserRows(c, self._user), kind, usage), self._user)
 
-    def feed(self, since: int = 0) -> Iterator[FeedEntry]:
-        yield from self._changes(since)
-
-    @only_reads
-    def _changes(self, since: int) -> Iterator[FeedEntry]:
-        with self._backend.read(self._user) as connection:
-            rows = UserRows(connection, self._user)
-            tables = {table.name: (table, kind) for kind, table in schema.RECORD_TABLES.items()}
-            changed: list[list[FeedEntry]] = []
-            for table, kind in tables.values():
-                statement = rows.select(table).where(table.c.seq > since).order_by(table.c.seq, table.c.id)
-                changed.append(
-                    [FeedEntry(r["seq"], r.get("kind", kind), r["id"], False) for r in rows.all(statement)]
-                )
-            table = schema.deletions
-            statement = (
-                rows.select(table).where(table.c.seq > since, table.c.kind != "chunk").order_by(table.c.seq)
-            )
-            gone = [FeedEntry(r["seq"], r["kind"], r["id"], True) for r in rows.all(statement)]
-        # Within one step deletions come first: what is still there was stored after them.
-        return merge(gone, *changed, key=lambda entry: entry.seq)
-
-    def deleted(self, kind: type[Record], ids: Sequence[str]) -> set[str]:
-        return self._deleted(kind, ids, self.secret())
-
-    @only_reads
-    def _deleted(self, kind: type[Record], ids: Sequence[str], secret: bytes) -> set[str]:
-        with self._backend.read(self._user) as connection:
-            return deleted_of(UserRows(connection, self._user), kind, ids, secret)
-
     def secret(self) -> bytes:
         while (found := self._secret()) is None:
             self.apply(())
@@ -381,6 +352,7 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser):
                 return {}
             docs = [r["doc"] for r in rows.all(rows.select(schema.chunks, schema.chunks.c.doc))]
             self._backend.remove_text(rows, user[0]["number"], docs)
+            leave_projections(rows, user[0]["number"])
             counts = {kind: _count(rows, BY_KIND[kind]) for kind in schema.RECORD_TABLES}
             for table in schema.USER_TABLES:
                 rows.run(rows.delete(table))

@@ -1,0 +1,117 @@
+"""How far projections have come: marks of users, and who was erased meanwhile."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Text, and_, bindparam, delete, func, insert, select
+
+from recollect.ports.stored import Lag, Reach
+from recollect.stores.sql import schema
+from recollect.stores.sql.backend import Backend, only_reads
+from recollect.stores.sql.codec import decode_time, encode_time
+from recollect.stores.sql.rows import UserRows, own_select
+
+_USERS, _DONE, _LEFT = schema.users, schema.projected, schema.unprojected
+_WITH_MARK = _USERS.outerjoin(
+    _DONE,
+    and_(
+        _DONE.c.user_id == _USERS.c.user_id,
+        _DONE.c.projection == bindparam("name", type_=Text),
+        _DONE.c.epoch == bindparam("epoch", type_=Text),
+    ),
+)
+_FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents)
+_REACH = own_select(_USERS, *_FOUND, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.at).select_from(
+    _WITH_MARK
+)
+_REACHED = func.coalesce(_DONE.c.seq, 0)
+_BEHIND = _USERS.c.seq > _REACHED
+_WHO = select(_USERS.c.user_id, _USERS.c.number).select_from(_WITH_MARK).where(_BEHIND)
+_NEXT = _WHO.where(_USERS.c.user_id > bindparam("last", type_=Text)).order_by(_USERS.c.user_id)
+_LAG = (
+    select(
+        func.count(),
+        func.coalesce(func.sum(_USERS.c.seq - _REACHED), 0),
+        func.min(_DONE.c.at),
+    )
+    .select_from(_WITH_MARK)
+    .where(_BEHIND)
+)
+
+
+class ProjectedUser:
+    """The part of a user's store that projections follow."""
+
+    _backend: Backend
+    _user: str
+
+    @only_reads
+    def reach(self, name: str, epoch: str, now: datetime, settles: timedelta) -> Reach | None:
+        with self._backend.read(self._user) as connection:
+            found = UserRows(connection, self._user).all(_REACH, name=name, epoch=epoch)
+        for row in found:
+            noted, seen = (0, 0) if row["done"] is None else (row["done"], _seen(row, now, settles))
+            return Reach(row["number"], row["seq"], row["documents"], noted, seen)
+        return None
+
+    def project(
+        self, name: str, epoch: str, number: int, seq: int, now: datetime, settles: timedelta
+    ) -> bool:
+        def work(connection: Connection) -> bool:
+            rows = UserRows(connection, self._user)
+            user = rows.all(self._backend.locked(rows.select(_USERS, _USERS.c.number)))
+            if not user or user[0]["number"] != number:
+                return False
+            old = rows.all(rows.select(_DONE).where(_DONE.c.projection == name, _DONE.c.epoch == epoch))
+            settled = _seen(old[0], now, settles) if old else 0
+            rows.run(rows.delete(_DONE).where(_DONE.c.projection == name))
+            mark = {"epoch": epoch, "seq": seq, "settled": min(settled, seq), "at": encode_time(now)}
+            rows.insert(_DONE, [{"projection": name, **mark}])
+            return True
+
+        return self._backend.write(work, self._user, durable=False)
+
+
+def _seen(row: Any, now: datetime, settles: timedelta) -> int:
+    """Up to where readers are sure to see it."""
+    passed = encode_time(now) - row["at"] >= settles // timedelta(microseconds=1)
+    return row["done" if "done" in row else "seq"] if passed else row["settled"]
+
+
+def leave_projections(rows: UserRows, number: int) -> None:
+    """Note, with the erasure of a user, which projections still have something of theirs."""
+    for row in rows.all(rows.select(_DONE, _DONE.c.projection)):
+        rows.connection.execute(insert(_LEFT), {"projection": row["projection"], "number": number})
+
+
+class ProjectedStore:
+    """The part of a store that projections follow."""
+
+    _backend: Backend
+
+    @only_reads
+    def users_behind(self, name: str, epoch: str, last: str, limit: int) -> list[tuple[str, int]]:
+        with self._backend.read() as connection:
+            found = connection.execute(_NEXT.limit(limit), {"name": name, "epoch": epoch, "last": last})
+            return [(row.user_id, row.number) for row in found]
+
+    @only_reads
+    def unprojected(self, name: str) -> list[int]:
+        left = select(_LEFT.c.number).where(_LEFT.c.projection == name)
+        with self._backend.read() as connection:
+            return list(connection.execute(left).scalars())
+
+    def unproject(self, name: str, number: int) -> None:
+        gone = delete(_LEFT).where(_LEFT.c.projection == name, _LEFT.c.number == number)
+        self._backend.write(lambda connection: connection.execute(gone).rowcount, durable=False)
+
+
+def lags(connection: Connection) -> dict[str, Lag]:
+    """How far each projection is behind. Its present making is the one that was noted last."""
+    found: dict[str, Lag] = {}
+    for name in connection.execute(select(_DONE.c.projection).distinct()).scalars():
+        newest = select(_DONE.c.epoch).where(_DONE.c.projection == name).order_by(_DONE.c.at.desc()).limit(1)
+        epoch = connection.execute(newest).scalar_one()
+        users, changes, since = connection.execute(_LAG, {"name": name, "epoch": epoch}).one()
+        found[name] = Lag(users, int(changes), None if since is None else decode_time(since))
+    return found

@@ -1,0 +1,109 @@
+"""The store's contract: how far copies in other engines have come with whom."""
+
+from datetime import timedelta
+
+from recollect.ports.store import Store, UserStore
+from recollect.ports.stored import Lag, Reach
+from recollect.testing.store_samples import START, append, draft
+from recollect.testing.store_suite import Opener, StoreSuite
+
+NOW = START + timedelta(days=1)
+AT_ONCE, SOON = timedelta(0), timedelta(seconds=5)
+
+
+def reach(user: UserStore, *, name: str = "copy", epoch: str = "one") -> Reach:
+    found = user.reach(name, epoch, NOW, AT_ONCE)
+    assert found is not None
+    return found
+
+
+def project(user: UserStore, seq: int, epoch: str = "one", name: str = "copy") -> bool:
+    return user.project(name, epoch, reach(user).number, seq, NOW, AT_ONCE)
+
+
+def lag_of(store: Store, name: str = "copy") -> Lag:
+    return store.stats()["projections"][name]
+
+
+class ProjectingContract(StoreSuite):
+    """`reach`, `project`, `users_behind`, `unprojected`."""
+
+    def test_a_copy_is_behind_until_it_is_noted(
+        self, store: Store, alice: UserStore, bob: UserStore, reopen: Opener
+    ) -> None:
+        assert alice.reach("copy", "one", NOW, AT_ONCE) is None
+        assert store.users_behind("copy", "one", "", 10) == []
+        for user in (alice, bob):
+            user.apply([append(draft("tea", id="a"))])
+        (first, second) = store.users_behind("copy", "one", "", 10)
+        assert (first[0], second[0]) == ("alice", "bob")
+        assert store.users_behind("copy", "one", "", 1) == [first]
+        assert store.users_behind("copy", "one", "alice", 10) == [second]
+        seq = reach(alice).seq
+        assert reach(alice) == Reach(first[1], seq, 1, 0, 0)
+        assert project(alice, seq)
+        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq)
+        assert store.users_behind("copy", "one", "", 10) == [second]
+        alice.apply([append(draft("more", id="b"))])
+        assert store.users_behind("copy", "one", "", 10) == [first, second]
+
+    def test_another_making_begins_anew_and_another_copy_has_marks_of_its_own(
+        self, store: Store, alice: UserStore
+    ) -> None:
+        alice.apply([append(draft("tea", id="a"))])
+        project(alice, 1)
+        assert reach(alice, epoch="two").reached == 0
+        assert reach(alice, name="other").reached == 0
+        assert [user for user, _ in store.users_behind("copy", "two", "", 10)] == ["alice"]
+        project(alice, 1, epoch="two")
+        assert reach(alice).reached == 0
+        assert reach(alice, epoch="two").reached == 1
+
+    def test_what_was_written_just_now_is_not_counted_on(self, alice: UserStore) -> None:
+        alice.apply([append(draft("tea", id="a"))])
+        number = reach(alice).number
+        alice.project("copy", "one", number, 4, NOW - SOON, SOON)
+        alice.project("copy", "one", number, 7, NOW, SOON)
+
+        def reached(later: timedelta) -> tuple[int, int]:
+            found = alice.reach("copy", "one", NOW + later, SOON)
+            assert found is not None
+            return found.noted, found.reached
+
+        assert reached(timedelta(0)) == (7, 4)
+        assert reached(SOON - timedelta(microseconds=1)) == (7, 4)
+        assert reached(SOON) == (7, 7)
+
+    def test_the_lag_is_told_of_the_newest_making(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        assert store.stats()["projections"] == {}
+        for user in (alice, bob):
+            user.apply([append(draft("tea", id="a"))])
+            user.apply([append(draft("more", id="b"))])
+        project(alice, 2)
+        assert lag_of(store) == Lag(1, 2, None)
+        project(bob, 1)
+        assert lag_of(store) == Lag(1, 1, NOW)
+        later = NOW + timedelta(seconds=1)
+        alice.project("copy", "two", reach(alice).number, 0, later, AT_ONCE)
+        assert lag_of(store) == Lag(2, 4, later)
+
+    def test_whoever_is_erased_is_left_to_be_forgotten_by_their_number_alone(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        for user in (alice, bob):
+            user.apply([append(draft("tea", id="a"))])
+        project(alice, 1)
+        number = reach(alice).number
+        assert store.unprojected("copy") == []
+        alice.erase()
+        bob.erase()  # of whom it never had anything
+        assert store.unprojected("copy") == [number]
+        assert store.unprojected("other") == []
+        assert not alice.project("copy", "one", number, 1, NOW, AT_ONCE)
+        alice.apply([append(draft("tea", id="a"))])
+        assert not alice.project("copy", "one", number, 1, NOW, AT_ONCE)  # another of that name
+        assert reach(alice).reached == 0
+        store.unproject("copy", number)
+        assert store.unprojected("copy") == []
