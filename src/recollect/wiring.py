@@ -151,7 +151,18 @@ def _options(settings: Settings, clock: Clock) -> Any:
         cache_bytes=settings.cache_mb * MiB,
         clock=clock,
         key=database_key(settings),
+        pooler=settings.db_pooler,
+        replicas=replicas(settings),
+        replica_seconds=settings.replica_seconds,
     )
+
+
+def replicas(settings: Settings) -> tuple[str, ...]:
+    """The standbys that may answer recall: none where the audit tells of reads, as it must not tell of what
+    was forgotten a moment ago and a standby still has."""
+    if settings.audit in ("reads", "verbose"):
+        return ()
+    return tuple(filter(None, (url.strip() for url in settings.db_replica.split(","))))
 
 
 def open_embedder(settings: Settings, progress: Progress | None = None) -> Embedder | None:

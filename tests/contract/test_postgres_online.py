@@ -1,7 +1,7 @@
 """A database of an older release is brought up to date while others go on reading and writing."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -18,6 +18,7 @@ from recollect.stores.sql import migrate
 from recollect.testing.store_samples import SPACE, append, axis, draft, fact, put, question
 from tests.contract.older import TO_EIGHTH, fill
 from tests.contract.postgres import new_database, opened, options
+from tests.contract.standby import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -57,15 +58,6 @@ def as_before(url: str) -> Store:
         store = opened(impatient(url))
         connection.execute("UPDATE alembic_version SET version_num = '0008'")
     return store
-
-
-def until(found: Callable[[], Any]) -> None:
-    """Look until there is something to be found."""
-    for _ in range(3000):
-        if found():
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError("it did not come to that")
 
 
 def asked(url: str, statement: str) -> list[Any]:
@@ -156,7 +148,7 @@ def test_a_change_of_a_table_gives_way(older: str) -> None:
             until(lambda: asked(older, waiting))
             memory.user("alice").apply([put(fact(f"way-{n}", "tea"), axis(1))], SPACE)
         assert not done.done()
-        assert version(older) == "0008"
+        assert version(older) != migrate.HEAD
         reader.rollback()
         done.result()
     memory.close()
@@ -170,7 +162,7 @@ def test_who_is_in_the_way_for_too_long_is_told(older: str, monkeypatch: pytest.
         with pytest.raises(StoreUnavailable, match="run `recollect db migrate` again"):
             upgrade(older, options())
         reader.rollback()
-    assert version(older) == "0008"
+    assert version(older) != migrate.HEAD
     upgrade(older, options())
     is_sound(older)
 

@@ -43,6 +43,7 @@ class Options:
     cache_bytes: int
     clock: Clock
     key: Key | None = None
+    pooler: str = ""
     replicas: tuple[str, ...] = ()
     replica_seconds: float = 5.0
 
@@ -62,7 +63,8 @@ class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
     def __init__(self, url: str, options: Options) -> None:
-        self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout)
+        pooler = parsed(options.pooler) if options.pooler else None
+        self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout, pooler=pooler)
         self._options = options
         self._searcher: Searcher | None = None
         self._replicas = self._standbys() if options.replicas else None

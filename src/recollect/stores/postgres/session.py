@@ -83,9 +83,11 @@ _reached: set[str] = set()
 class Sessions:
     """Transactions on one database, from a pool of connections."""
 
-    def __init__(self, url: URL, *, pool: int, timeout: float) -> None:
+    def __init__(self, url: URL, *, pool: int, timeout: float, pooler: URL | None = None) -> None:
         self.where = address(url)
-        self.engine = _engine(url, pool, timeout)
+        self._direct = _engine(url, pool, timeout)
+        self.engine = self._direct if pooler is None else _engine(pooler, pool, timeout, pooled=True)
+        self._set = "" if pooler is None else _set_locally(url, timeout)
         self._timeout = timeout
         self._process = os.getpid()
         self._closed = False
@@ -97,14 +99,14 @@ class Sessions:
     def read(self, user: str | None = None) -> Generator[Connection]:
         """A connection that sees one state of the database."""
         with self._translated():
-            connection, _ = self._persist(lambda: self._begun(f"{_READ}; {_whose(user)}"))
+            connection, _ = self._persist(lambda: self._begun(f"{_READ}; {self._set}{_whose(user)}"))
             with ended(connection):
                 yield connection
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, alone: bool = False) -> T:
         """What `work` returns, once it is durable."""
         lock = f"pg_advisory_xact_lock{'' if alone else '_shared'}({_WRITERS})"
-        opening = f"BEGIN; {_whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
+        opening = f"BEGIN; {self._set}{_whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
 
         def transaction() -> T:
             connection, number = self._begun(opening)
@@ -129,7 +131,7 @@ class Sessions:
     def apart(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, outside a transaction, with all the rights of the login, and on a
         connection of its own, so that what is set there is not for others."""
-        with self._translated(), self._persist(lambda: self._begun("SELECT ''"))[0] as connection:
+        with self._translated(), self._persist(lambda: self._connected(self._direct)) as connection:
             connection.detach()
             return work(connection)
 
@@ -170,14 +172,16 @@ class Sessions:
 
     def close(self) -> None:
         self._closed = True
-        self.engine.dispose()
+        for engine in {self.engine, self._direct}:
+            engine.dispose()
 
     def before_fork(self) -> None: ...
 
     def after_fork(self) -> None:
         if os.getpid() != self._process:
             self._process = os.getpid()
-            self.engine.dispose(close=False)  # they are still the parent's
+            for engine in {self.engine, self._direct}:
+                engine.dispose(close=False)  # they are still the parent's
 
     def _persist(self, step: Callable[[], T]) -> T:
         """What `step` returns, tried again for a while when what fails it may pass."""
@@ -212,12 +216,12 @@ class Sessions:
             connection.close()
             raise
 
-    def _connected(self) -> Connection:
+    def _connected(self, engine: Engine | None = None) -> Connection:
         """A connection made since one was last lost: the older ones are as dead."""
         if self._closed:
             raise StoreUnavailable("The memory was closed: open it again.")
         while True:
-            connection = self.engine.connect()
+            connection = (engine or self.engine).connect()
             _reached.add(self.where)
             if connection.info["made"] >= self._lost:
                 return connection
@@ -309,20 +313,39 @@ def ended(connection: Connection) -> Generator[None]:
             connection.close()
 
 
-def _engine(url: URL, pool: int, timeout: float) -> Engine:
-    milliseconds = round(timeout * 1000)
-    options = (
-        f"-c statement_timeout={milliseconds} -c idle_in_transaction_session_timeout={milliseconds} "
-        "-c jit=off -c TimeZone=UTC -c plan_cache_mode=force_custom_plan"  # a generic one locks 64 partitions
-    )
-    given = url.query.get("options", "")
-    alive = {"connect_timeout": max(2, min(CONNECT_SECONDS, round(timeout))), **_ALIVE}
+def _settings(timeout: float) -> dict[str, str]:
+    milliseconds = str(round(timeout * 1000))
+    return {
+        "statement_timeout": milliseconds,
+        "idle_in_transaction_session_timeout": milliseconds,
+        "jit": "off",
+        "TimeZone": "UTC",
+        # Statements that are made again and again are prepared, which spares the server reading them: about a
+        # third of what a small write takes. To plan them once for all users would lock all 64 partitions.
+        "plan_cache_mode": "force_custom_plan",
+    }
+
+
+def _set_locally(url: URL, timeout: float) -> str:
+    """The same for one transaction: behind a pooler the next may be on another connection."""
+    values = _settings(timeout)
+    if schemas := _SEARCH_PATH.findall(str(url.query.get("options", ""))):
+        values["search_path"] = schemas[-1]
+    return "".join(f"SET LOCAL {name} = {value}; " for name, value in values.items())
+
+
+def _engine(url: URL, pool: int, timeout: float, *, pooled: bool = False) -> Engine:
+    options = " ".join(f"-c {name}={value}" for name, value in _settings(timeout).items())
+    given = {} if pooled else {"options": f"{options} {url.query.get('options', '')}".strip()}
+    arguments = {
+        "connect_timeout": max(2, min(CONNECT_SECONDS, round(timeout))),
+        **_ALIVE,
+        **({"prepare_threshold": None} if pooled else {}),  # what is prepared stays with its connection
+    }
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg").update_query_dict(
-            {"options": f"{options} {given}".strip(), "application_name": "recollect"}
-        ),
+        url.set(drivername="postgresql+psycopg").update_query_dict({**given, "application_name": "recollect"}),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
-        connect_args={name: value for name, value in alive.items() if name not in url.query},
+        connect_args={name: value for name, value in arguments.items() if name not in url.query},
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=pool,
         max_overflow=0,

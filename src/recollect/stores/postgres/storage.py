@@ -11,7 +11,6 @@ _REWRITTEN = {
     "fillfactor": "70",
     "autovacuum_vacuum_scale_factor": "0.02",
     "autovacuum_vacuum_threshold": "200",
-    "autovacuum_analyze_scale_factor": "0.2",
 }
 _GROWING = {
     # Vectors, words and chunks are large or many: a twentieth of them dead is worth a vacuum, and those that
