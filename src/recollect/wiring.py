@@ -105,6 +105,11 @@ def server_version(settings: Settings) -> str | None:
     return _admin().version(settings.db)
 
 
+def most_connections(settings: Settings) -> int:
+    """How many connections the server has room for, of everybody's."""
+    return _admin().most_connections(settings.db)
+
+
 def database_driver(settings: Settings) -> Any:
     """What opens the database's file, which must not be empty, to look at it from outside."""
     from recollect.stores.sqlite.cipher import driver_for

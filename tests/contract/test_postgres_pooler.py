@@ -1,4 +1,4 @@
-"""Behind a pooler in transaction mode: what is set and locked holds for its transaction, and nothing leaks."""
+"""Behind a pooler in transaction mode: what is set holds for its transaction, and nothing leaks."""
 
 import shutil
 import subprocess
@@ -37,13 +37,19 @@ def pooler(database: str, request: pytest.FixtureRequest) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="recollect-bouncer-") as folder:
         Path(folder).chmod(0o777)
         settings = Path(folder) / "settings.ini"
-        settings.write_text(
-            f"[databases]\n* = host={url.query['host']} user=postgres\n[pgbouncer]\nunix_socket_dir = {folder}\n"
-            f"listen_port = 5432\nauth_type = any\npool_mode = transaction\ndefault_pool_size = {CONNECTIONS}\n"
-        )
-        running = subprocess.Popen(["pgbouncer", "-q", "-u", "nobody", str(settings)])
+        given = {
+            "unix_socket_dir": folder,
+            "listen_port": 5432,
+            "auth_type": "any",
+            "pool_mode": "transaction",
+            "default_pool_size": CONNECTIONS,
+        }
+        lines = ["[databases]", f"* = host={url.query['host']} user=postgres", "[pgbouncer]"]
+        settings.write_text("\n".join([*lines, *(f"{name} = {value}" for name, value in given.items()), ""]))
+        user = Path(str(url.query["host"])).owner()  # root may not run it, and nobody else reaches the server
+        running = subprocess.Popen(["pgbouncer", "-q", str(settings)], user=user)
         address = url.update_query_dict({"host": folder}).render_as_string(hide_password=False)
-        until(lambda: (Path(folder) / ".s.PGSQL.5432").exists())
+        until((Path(folder) / ".s.PGSQL.5432").exists)
         yield address
         running.terminate()
         running.wait()

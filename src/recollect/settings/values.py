@@ -253,8 +253,8 @@ class Settings:
     db_timeout: float = 30.0
     """Seconds that a statement, or waiting for a connection, may take (PostgreSQL)."""
     db_pooler: str = ""
-    """The address of pgbouncer, in transaction mode, before the same database: reads and writes go through it,
-    and to `db` only what needs a connection of its own (PostgreSQL)."""
+    """The address of pgbouncer, in transaction mode, before the same database: reads and writes go there, and
+    to `db` only what needs a connection of its own (PostgreSQL)."""
     db_replica: str = ""
     """The address of a hot standby that answers recall, or several, separated by commas (PostgreSQL)."""
     replica_seconds: float = 5.0

@@ -102,7 +102,7 @@ def missing_indexes(connection: Connection) -> list[Index]:
 
 def _make(connection: Connection, index: Index) -> None:
     run, table, name = connection.exec_driver_sql, str(index.table), str(index.name)
-    if index.table.dialect_options["postgresql"]["partition_by"] is None:
+    if table not in (*objects.PARTITIONED, schema.audit.name):
         _make_beside(connection, index, name, table)
         return
     # An index of the table itself, of none of its partitions; it is valid once each has its part of it.

@@ -142,6 +142,7 @@ class Replicas:
 
 def _state(standby: Sessions, place: int) -> dict[str, Any]:
     try:
-        return {"path": standby.where, "behind_bytes": max(0, place - standby.replayed())}
+        replayed = standby.replayed()
+        return {"path": standby.where, "behind_bytes": max(0, place - replayed) if replayed else None}
     except (*failures.FAILURES, StoreUnavailable) as error:
         return {"path": standby.where, "problem": failures.first_line(error)}

@@ -343,7 +343,9 @@ def _engine(url: URL, pool: int, timeout: float, *, pooled: bool = False) -> Eng
         **({"prepare_threshold": None} if pooled else {}),  # what is prepared stays with its connection
     }
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg").update_query_dict({**given, "application_name": "recollect"}),
+        url.set(drivername="postgresql+psycopg").update_query_dict(
+            {**given, "application_name": "recollect"}
+        ),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
         connect_args={name: value for name, value in arguments.items() if name not in url.query},
         hide_parameters=True,  # no content in tracebacks and logs

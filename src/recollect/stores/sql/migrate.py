@@ -68,8 +68,10 @@ def _run(connection: Connection, found: str | None, until: str, later: bool) -> 
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
 
-    steps = _steps(found, until)
-    context = MigrationContext.configure(connection, opts={"fn": lambda *_: steps})
+    def steps(_revision: Any, _context: Any) -> list[Any]:
+        return _steps(found, until)
+
+    context = MigrationContext.configure(connection, opts={"fn": steps})
     if later:
         _leave_indexes(context, inspect(connection).get_table_names())
     with Operations.context(context):
