@@ -58,7 +58,7 @@ class Standby:
 
 def until(found: Callable[[], Any]) -> None:
     """Look until there is something to be found."""
-    for _ in range(6000):
+    for _ in range(2000):
         if found():
             return
         Event().wait(0.01)

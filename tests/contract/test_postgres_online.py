@@ -189,3 +189,30 @@ def test_what_was_cut_off_is_gone_on_with(older: str, monkeypatch: pytest.Monkey
         upgrade(older, options())
     assert len(made) == len(set(made)) + 1, "only the last one is made again"
     is_sound(older)
+
+
+def test_the_index_of_a_large_user_is_made_beside_those_who_write(server: str) -> None:
+    """Somebody who began before holds up its making; the user themselves goes on writing, and is found."""
+    making = (
+        "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' "
+        "AND wait_event = 'virtualxid' AND datname = 'recollect_large'"
+    )
+    with new_database(server, "recollect_large") as url:
+        store = opened(impatient(url), index_over=20)
+        store.add_space(SPACE)
+        large = store.user("large")
+        large.apply([put(fact(f"f-{n}", "tea"), axis(n % 16)) for n in range(40)], SPACE)
+        with ThreadPoolExecutor(1) as threads, psycopg.connect(url) as reader:
+            reader.execute("SELECT 1 FROM links LIMIT 1").fetchall()
+            done = threads.submit(store.maintain)
+            until(lambda: asked(url, making))
+            for n in range(3):
+                large.apply([put(fact(f"beside-{n}", "milk"), axis(7))], SPACE)
+                assert f"beside-{n}" in {one.owner for one in large.search(question(vector=axis(7)))}
+            assert not done.done()
+            reader.rollback()
+            assert done.result() == 1
+        found = {one.owner for one in large.search(question(vector=axis(7), limit=20))}
+        assert found >= {f"beside-{n}" for n in range(3)}
+        assert store.check() == []
+        store.close()

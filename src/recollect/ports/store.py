@@ -381,7 +381,8 @@ class Store(KeyStore, Protocol):
         ...
 
     def is_current(self) -> bool:
-        """Whether its schema is this release's; a `StoreError` when the database does not answer."""
+        """Whether its schema is this release's, or a newer one that this release can go on with; a
+        `StoreError` when the database does not answer."""
         ...
 
     def check(self) -> list[str]:

@@ -261,7 +261,8 @@ def driver(connection: Connection) -> Line:
 def unhurried(connection: Connection) -> None:
     """Let what is done on this connection take as long as it does."""
     driver(connection).silence = None
-    connection.exec_driver_sql("SET statement_timeout = 0")
+    for limit in ("statement_timeout", "lock_timeout"):
+        connection.exec_driver_sql(f"SET {limit} = 0")
 
 
 def _whose(user: str | None) -> str:

@@ -12,13 +12,26 @@ from recollect.text.analyse import VERSION
 
 HEAD = "0010"
 """The newest revision in `migrations/versions`."""
+_VERSION = text("SELECT version_num FROM alembic_version")
+_SERVES = "serves "
+"""The mark of a revision, with the oldest one whose release can go on with it. One that only adds to the
+schema names it as `SERVES`, so that servers need not stop while their successors are on the way."""
 
 
 def version(connection: Connection) -> str | None:
     """The database's revision; None when it is empty."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return connection.execute(_VERSION).scalar()
+
+
+def is_served(connection: Connection) -> bool:
+    """Whether this release can go on with the schema as it is: it is its own, or a newer one that says so."""
+    found: str = connection.execute(_VERSION).scalar_one()
+    if found == HEAD:
+        return True
+    serves = text("SELECT value <= :ours FROM meta WHERE key = :key")
+    return bool(connection.execute(serves, {"ours": int(HEAD), "key": _SERVES + found}).scalar())
 
 
 def pending(connection: Connection) -> list[str]:
@@ -76,6 +89,10 @@ def _run(connection: Connection, found: str | None, until: str, later: bool) -> 
         _leave_indexes(context, inspect(connection).get_table_names())
     with Operations.context(context):
         context.run_migrations()
+    serves = getattr(_script().get_revision(until).module, "SERVES", until)
+    connection.execute(text("DELETE FROM meta WHERE key LIKE :any"), {"any": f"{_SERVES}%"})
+    added = text("INSERT INTO meta (key, value) VALUES (:key, :oldest)")
+    connection.execute(added, {"key": _SERVES + until, "oldest": int(serves)})
 
 
 def _leave_indexes(context: Any, known: Sequence[str]) -> None:

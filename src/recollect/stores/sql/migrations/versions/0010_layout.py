@@ -6,6 +6,7 @@ revision = "0010"
 down_revision = "0009"
 branch_labels = None
 depends_on = None
+SERVES = "0008"
 
 
 def upgrade() -> None:
