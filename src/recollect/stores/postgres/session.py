@@ -137,7 +137,8 @@ class Sessions:
 
     def place(self) -> int:
         """How far the primary's log has come."""
-        return int(self._asked(f"SELECT {_PLACE}"))
+        with self._translated():
+            return int(self._asked(f"SELECT {_PLACE}"))
 
     def replayed(self) -> int:
         """How far a standby has come in it; 0 when it is none."""
