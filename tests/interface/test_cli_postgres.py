@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -100,7 +101,7 @@ def test_room_for_connections_and_standbys(db: str) -> None:
     everywhere = {**many, "RECOLLECT_HOST": "0.0.0.0", "RECOLLECT_PORT": "0"}
     assert told(db, "connections", "config", "--check", **everywhere) == (state, fix)
     assert told(db, "connections", "doctor", **many, RECOLLECT_DB_POOLER=db)[0] == "ok"
-    nowhere = {"RECOLLECT_DB_REPLICA": "postgresql://me:xyzzy@/memory?host=/nowhere"}
+    nowhere: dict[str, Any] = {"RECOLLECT_DB_REPLICA": "postgresql://me:xyzzy@/memory?host=/nowhere"}
     assert told(db, "replica", "doctor", **nowhere)[0] == "warn"
     assert "xyzzy" not in run("doctor", "--db", db, **nowhere).stdout
     assert "xyzzy" not in run("config", "--db", db, **nowhere).stdout
