@@ -35,6 +35,10 @@ class Resting:
             yield
         except Exception as error:
             if self._now() - begun >= self._slow:
-                with self._lock:
-                    self._until[name] = (self._now() + REST, f"{what}: {error or type(error).__name__}")
+                self.rest(name, f"{what}: {error or type(error).__name__}")
             raise
+
+    def rest(self, name: str, reason: str) -> None:
+        """Leave the service alone for a while."""
+        with self._lock:
+            self._until[name] = (self._now() + REST, reason)

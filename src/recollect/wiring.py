@@ -111,6 +111,11 @@ def server_version(settings: Settings) -> str | None:
     return _admin().version(settings.db)
 
 
+def most_connections(settings: Settings) -> int:
+    """How many connections the server has room for, of everybody's."""
+    return _admin().most_connections(settings.db)
+
+
 def database_driver(settings: Settings) -> Any:
     """What opens the database's file, which must not be empty, to look at it from outside."""
     from recollect.stores.sqlite.cipher import driver_for
@@ -157,7 +162,18 @@ def _options(settings: Settings, clock: Clock) -> Any:
         cache_bytes=settings.cache_mb * MiB,
         clock=clock,
         key=database_key(settings),
+        pooler=settings.db_pooler,
+        replicas=replicas(settings),
+        replica_seconds=settings.replica_seconds,
     )
+
+
+def replicas(settings: Settings) -> tuple[str, ...]:
+    """The standbys that may answer recall: none where the audit tells of reads, as it must not tell of what
+    was forgotten a moment ago and a standby still has."""
+    if settings.audit in ("reads", "verbose"):
+        return ()
+    return tuple(filter(None, (url.strip() for url in settings.db_replica.split(","))))
 
 
 def open_embedder(settings: Settings, progress: Progress | None = None) -> Embedder | None:

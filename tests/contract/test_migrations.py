@@ -84,3 +84,19 @@ def test_a_palace_of_an_older_release_is_counted(tmp_path: Path) -> None:
     assert (wing.rooms, wing.closets, wing.drawers) == (3, 3, 10)
     assert store.check() == []
     store.close()
+
+
+def test_a_newer_schema_says_which_releases_can_go_on_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = open_store(path, cache_bytes=1 << 20)
+    with sqlite3.connect(path, isolation_level=None) as connection:
+        (mark,) = connection.execute("SELECT key FROM meta WHERE key LIKE 'serves %'").fetchall()
+        assert mark == (f"serves {migrate.HEAD}",)
+        connection.execute("UPDATE alembic_version SET version_num = '9998'")
+        assert not store.is_current(), "it says nothing"
+        connection.execute("INSERT INTO meta VALUES ('serves 9998', ?)", (int(migrate.HEAD),))
+        assert store.is_current()
+        connection.execute("UPDATE meta SET value = 9998 WHERE key = 'serves 9998'")
+        assert not store.is_current()
+    connection.close()
+    store.close()

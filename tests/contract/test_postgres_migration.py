@@ -118,5 +118,7 @@ def test_an_upgrade_that_was_cut_off_is_finished(login: str, monkeypatch: pytest
     store = opened(login)
     assert stored(store) == before
     check_mining(store)
+    assert {problem.split(": ")[1] for problem in store.check()} == {"run `recollect db migrate`."}
+    upgrade(login, options())
     assert store.check() == []
     store.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -81,6 +82,31 @@ def test_copied_there_sealed_and_back(tmp_path: Path, db: str, server: str) -> N
             assert "--to-plain" in refused["message"]
     there, back = ask("export", "--db", first), ask("export", "--db", last, RECOLLECT_KEY_FILE=str(key))
     assert there[1:] == back[1:]  # the first line says when it was written
+
+
+def told(db: str, name: str, *command: str, **given: str) -> tuple[str, str]:
+    """What a check says, and what to do about it."""
+    code = 1 if "--check" in command else 0  # nobody has a key, which a server needs
+    checks = ask(*command, "--db", db, code=code, **given)["checks"]
+    (check,) = [one for one in checks if one["name"] == name]
+    return check["state"], check["fix"]
+
+
+def test_room_for_connections_and_standbys(db: str) -> None:
+    assert ask("db", "create", "--db", db)["created"] is True
+    assert told(db, "connections", "doctor") == ("ok", "")
+    many = {"RECOLLECT_PROCESSES": "8", "RECOLLECT_DB_POOL": "20"}
+    state, fix = told(db, "connections", "doctor", **many)
+    assert (state, "Lower RECOLLECT_DB_POOL to 11, raise max_connections" in fix) == ("warn", True), fix
+    everywhere = {**many, "RECOLLECT_HOST": "0.0.0.0", "RECOLLECT_PORT": "0"}
+    assert told(db, "connections", "config", "--check", **everywhere) == (state, fix)
+    assert told(db, "connections", "doctor", **many, RECOLLECT_DB_POOLER=db)[0] == "ok"
+    nowhere: dict[str, Any] = {"RECOLLECT_DB_REPLICA": "postgresql://me:xyzzy@/memory?host=/nowhere"}
+    assert told(db, "replica", "doctor", **nowhere)[0] == "warn"
+    assert "xyzzy" not in run("doctor", "--db", db, **nowhere).stdout
+    assert "xyzzy" not in run("config", "--db", db, **nowhere).stdout
+    state, fix = told(db, "replica", "doctor", **nowhere, RECOLLECT_AUDIT="reads")
+    assert (state, "RECOLLECT_AUDIT" in fix) == ("warn", True)
 
 
 def test_no_answer_shows_the_password(db: str) -> None:

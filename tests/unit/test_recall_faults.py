@@ -163,9 +163,9 @@ class Again:
     def user(self, name: str) -> "Again":
         return Again(self._inner.user(name))
 
-    def reading(self, step: Callable[[UserView], Any]) -> Any:
-        self._inner.reading(step)
-        return self._inner.reading(step)
+    def reading(self, step: Callable[[UserView], Any], **how: Any) -> Any:
+        self._inner.reading(step, **how)
+        return self._inner.reading(step, **how)
 
 
 def test_a_reading_that_begins_again_is_reported_once(memory: Memory, derek: ScopedMemory) -> None:

@@ -48,3 +48,10 @@ def test_what_works_slowly_is_asked_again(resting: Resting, watch: Watch) -> Non
     with resting.after_slow_failure("reranker", "Not reranked"):
         watch.now += 5
     assert resting.reason("reranker") is None
+
+
+def test_one_may_be_left_alone_at_once(resting: Resting, watch: Watch) -> None:
+    resting.rest("standby", "It is down.")
+    assert resting.reason("standby") == "It is down. It is asked again in 30 s."
+    watch.now += REST
+    assert resting.reason("standby") is None

@@ -12,7 +12,7 @@ import typer
 
 from recollect import settings as settings_module
 from recollect import wiring
-from recollect.cli import database, output
+from recollect.cli import database, doctor_server, output
 from recollect.cli.doctor_contents import Check
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
@@ -171,6 +171,8 @@ def _database(settings: Settings) -> Iterator[Check]:
         else:
             with closing(wiring.open_store(settings)) as store:
                 yield Check("database", "ok", f"{where}, schema {seen.schema}")
+                if wiring.is_server(settings):
+                    yield doctor_server.connections(settings)
                 yield from _callers(settings, store)
     except RecollectError as error:
         yield Check("database", "fail", str(error), "Do what it says, or set another one.")

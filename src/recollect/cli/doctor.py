@@ -16,7 +16,7 @@ import typer
 
 from recollect import settings as settings_module
 from recollect import wiring
-from recollect.cli import database, models, output
+from recollect.cli import database, doctor_server, models, output
 from recollect.cli.doctor_contents import Check, contents
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
@@ -202,6 +202,8 @@ def _server(settings: Settings, space: Space | None) -> Iterator[Check]:
             what = f"{stats['engine']}, {stats['path']}, {size / MiB:.1f} MiB, schema {seen.schema}"
             yield Check("database", "ok", what)
             yield _round_trip(store)
+            yield doctor_server.connections(settings)
+            yield from doctor_server.standbys(settings, stats)
             yield from contents(store, settings, space, size)
     except SettingsError as error:  # the address is right, or it had not been found
         yield Check("encryption", "fail", str(error), CORRECT_KEY)

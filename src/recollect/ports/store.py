@@ -181,8 +181,9 @@ class UserStore(UserView, Protocol):
         """The memory as it is at one moment, whatever is written meanwhile."""
         ...
 
-    def reading(self, step: Callable[[UserView], T]) -> T:
-        """What `step` makes of a snapshot; taken again should the connection be lost."""
+    def reading(self, step: Callable[[UserView], T], *, latest: bool = True) -> T:
+        """What `step` makes of a snapshot; taken again should the connection be lost. One that is not to be
+        the `latest` may lack what other processes wrote in the last seconds: for answers, not for plans."""
         ...
 
     def touch(self, ids: Mapping[str, tuple[str, int, datetime]]) -> None:
@@ -380,7 +381,8 @@ class Store(KeyStore, Protocol):
         ...
 
     def is_current(self) -> bool:
-        """Whether its schema is this release's; a `StoreError` when the database does not answer."""
+        """Whether its schema is this release's, or a newer one that this release can go on with; a
+        `StoreError` when the database does not answer."""
         ...
 
     def check(self) -> list[str]:

@@ -56,7 +56,7 @@ def palace(
     if after is not None:
         check_whole("after", after)
     opened = _opened(wing, room, closet)
-    return work.store.reading(lambda view: _read(view, work.channels, opened, limit, after))
+    return work.store.reading(lambda view: _read(view, work.channels, opened, limit, after), latest=False)
 
 
 def _opened(wing: str | int | None, room: str | int | None, closet: str | int | None) -> Opened | None:
@@ -206,7 +206,7 @@ def resolve(work: Workspace, text: str) -> Drawer:
                 return _drawer(view, closet, turn)
         return None
 
-    drawer = work.store.reading(read)
+    drawer = work.store.reading(read, latest=False)
     if drawer is None:
         raise NotFound(f"There is no drawer {wanted}.")
     return drawer

@@ -72,7 +72,7 @@ def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:
         planned, more = rewritten(work, asked, _planned(asked, report), report)
         searches = prepare(work, asked, planned, more, report)
         try:
-            answer = work.store.reading(lambda view: _read(work, view, asked, searches))
+            answer = work.store.reading(lambda view: _read(work, view, asked, searches), latest=False)
         except StoreError as error:
             report.problem(f"Nothing recalled: {error}")
         report.add(answer.report)

@@ -68,6 +68,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "batch_limit": (1, 100_000),
     "db_pool": (1, 1000),
     "db_timeout": (0.1, 86_400),
+    "replica_seconds": (0.1, 3600),
     "index_over": (1, 1_000_000_000),
     "cache_mb": (1, 1_000_000),
     "embedder_dimensions": (1, 65_536),

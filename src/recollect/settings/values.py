@@ -9,7 +9,7 @@ from recollect.settings.bounds import MiB
 
 SECRET = (
     *("key", "embedder_key", "model_key", "reranker_key", "redis"),
-    *("upstream_key", "server_key", "agent_mcp", "milvus_token", "neo4j_password"),
+    *("db_replica", "db_pooler", "upstream_key", "server_key", "agent_mcp", "milvus_token", "neo4j_password"),
 )
 """Settings whose value is shown nowhere."""
 
@@ -255,7 +255,14 @@ class Settings:
     """How many connections one process keeps (PostgreSQL)."""
     db_timeout: float = 30.0
     """Seconds that a statement, or waiting for a connection, may take (PostgreSQL)."""
-    index_over: int = 200_000
+    db_pooler: str = ""
+    """The address of pgbouncer, in transaction mode, before the same database: reads and writes go there, and
+    to `db` only what needs a connection of its own (PostgreSQL)."""
+    db_replica: str = ""
+    """The address of a hot standby that answers recall, or several, separated by commas (PostgreSQL)."""
+    replica_seconds: float = 5.0
+    """How old an answer of a standby may be: one that is further behind is not asked."""
+    index_over: int = 50_000
     """A user with more chunks than this gets an index of their own, made by the background (PostgreSQL)."""
     cache_mb: int = 512
     """Memory for the vectors of recently searched users, in MiB (SQLite; encrypted PostgreSQL)."""

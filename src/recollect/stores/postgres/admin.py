@@ -13,8 +13,12 @@ from recollect.stores.postgres import failures, session
 from recollect.stores.postgres.backend import Options, PostgresBackend, open_store
 from recollect.stores.postgres.line import Line
 
-__all__ = ["Options", "address", "create_database", "open_store", "upgrade", "version"]
+__all__ = ["Options", "address", "create_database", "most_connections", "open_store", "upgrade", "version"]
 
+_MOST = """
+SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)::int FROM pg_settings
+WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')
+"""
 MAINTENANCE = "postgres"
 """The database that every server has."""
 
@@ -65,6 +69,12 @@ def version(url: str) -> str | None:
         if here is None:
             raise failures.no_schema(session.address(where), search_path)
         return _row(connection, "SELECT max(version_num) FROM alembic_version")[0] if known else None
+
+
+def most_connections(url: str) -> int:
+    """How many connections the server has room for, less those that it keeps for superusers."""
+    with _connected(session.parsed(url)) as connection:
+        return _row(connection, _MOST)[0]
 
 
 def _row(connection: Line, statement: LiteralString) -> tuple[Any, ...]:

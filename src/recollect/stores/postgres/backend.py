@@ -15,7 +15,8 @@ from recollect.errors import SchemaMismatch, StoreUnavailable
 from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
-from recollect.stores.postgres import failures, objects, sealed, upkeep
+from recollect.stores.postgres import failures, objects, online, sealed, upkeep
+from recollect.stores.postgres.replicas import LEAST_TIMEOUT, Replicas
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
 from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
@@ -42,6 +43,9 @@ class Options:
     cache_bytes: int
     clock: Clock
     key: Key | None = None
+    pooler: str = ""
+    replicas: tuple[str, ...] = ()
+    replica_seconds: float = 5.0
 
 
 def open_store(url: str, options: Options) -> SqlStore:
@@ -59,15 +63,23 @@ class PostgresBackend:
     """Implements `stores.sql.backend.Backend`."""
 
     def __init__(self, url: str, options: Options) -> None:
-        self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout)
+        pooler = parsed(options.pooler) if options.pooler else None
+        self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout, pooler=pooler)
         self._options = options
         self._searcher: Searcher | None = None
+        self._replicas = self._standbys() if options.replicas else None
         watch(self._sessions)
+
+    def _standbys(self) -> Replicas:
+        options = self._options
+        timeout = min(options.timeout, max(options.replica_seconds, LEAST_TIMEOUT))
+        standbys = [Sessions(parsed(url), pool=options.pool, timeout=timeout) for url in options.replicas]
+        return Replicas(self._sessions, standbys, options.replica_seconds)
 
     def prepare(self, *, upgrade: bool = False) -> None:
         """Make the schema in an empty database; with `upgrade` also bring an older one up to date."""
         sessions = self._sessions
-        if not sessions.again(lambda: sessions.apart(_is_ready)):
+        if upgrade or not sessions.again(lambda: sessions.apart(_is_ready)):
             sessions.again(lambda: sessions.apart(lambda connection: self._migrate(connection, upgrade)))
             sessions.engine.dispose()  # connections made before do not know vectors
         key, where = self._options.key, sessions.where
@@ -75,7 +87,8 @@ class PostgresBackend:
             lambda: sessions.apart(lambda connection: sealed.seal_of(connection, key, where))
         )
         if seal is not None:
-            sessions.engine.update_execution_options(seal=seal)
+            for engine in (sessions.engine, *(self._replicas.engines() if self._replicas else ())):
+                engine.update_execution_options(seal=seal)
             self._searcher = Searcher(self._options.cache_bytes, sealed.read_terms)
 
     def _migrate(self, connection: Connection, upgrade: bool) -> None:
@@ -85,17 +98,19 @@ class PostgresBackend:
         run(f"SELECT pg_advisory_lock({_LOCK})")
         found = migrate.version(connection)
         if found is None:
-            _in_transaction(connection, lambda: self._create(connection))
+            online.patiently(connection, lambda: self._create(connection))
         elif found != migrate.HEAD:
             if not upgrade and found < migrate.HEAD:
                 raise SchemaMismatch(
                     f"The database has schema {found}, this release needs {migrate.HEAD}: "
                     "run `recollect db migrate`."
                 )
-            _in_transaction(connection, lambda: _upgrade(connection))
+            online.upgrade(connection)
         if not _is_ready(connection):
             for step in objects.partition_steps(self._options.clock.now()):
-                _in_transaction(connection, lambda s=step: [run(statement) for statement in s])
+                online.patiently(connection, lambda s=step: [run(statement) for statement in s])
+        if upgrade:
+            online.finish(connection)
 
     def _create(self, connection: Connection) -> None:
         _refuse_elsewhere(connection, self._sessions.where)
@@ -114,8 +129,8 @@ class PostgresBackend:
         if self._options.key is not None:
             sealed.seal_new(connection, self._options.key)
 
-    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
-        return self._sessions.read(user)
+    def read(self, user: str | None = None, *, latest: bool = True) -> AbstractContextManager[Connection]:
+        return (self._sessions if latest or self._replicas is None else self._replicas).read(user)
 
     def again(self, step: Callable[[], T]) -> T:
         return self._sessions.again(step)
@@ -174,7 +189,8 @@ class PostgresBackend:
         size = "SELECT current_setting('server_version'), pg_database_size(current_database())"
         with self.read() as connection:
             version, size = connection.exec_driver_sql(size).one()
-        return {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
+        stats = {"engine": f"PostgreSQL {version}", "path": self._sessions.where, "bytes": size}
+        return stats if self._replicas is None else {**stats, "replicas": self._replicas.states()}
 
     def tally(self) -> dict[str, int]:
         return {} if self._searcher is None else self._searcher.tally()
@@ -185,6 +201,8 @@ class PostgresBackend:
 
     def close(self) -> None:
         self._sessions.close()
+        if self._replicas is not None:
+            self._replicas.close()
 
 
 def _refuse_elsewhere(connection: Connection, where: str) -> None:
@@ -201,19 +219,8 @@ def _refuse_elsewhere(connection: Connection, where: str) -> None:
         )
 
 
-def _upgrade(connection: Connection) -> None:
-    migrate.upgrade(connection)
-    objects.extend(connection)
-
-
 def _is_ready(connection: Connection) -> bool:
     if migrate.version(connection) != migrate.HEAD:
         return False
     done = f"SELECT value FROM meta WHERE key = '{objects.READY}'"
     return connection.exec_driver_sql(done).scalar() is not None
-
-
-def _in_transaction(connection: Connection, work: Callable[[], Any]) -> None:
-    connection.exec_driver_sql("BEGIN")
-    work()
-    connection.exec_driver_sql("COMMIT")

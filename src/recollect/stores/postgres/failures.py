@@ -28,6 +28,10 @@ _MEANING: dict[str, tuple[type[StoreError], str]] = {
         StoreUnavailable,
         "does not answer. Check the server and the line to it, or raise RECOLLECT_DB_TIMEOUT.",
     ),
+    "08P01": (
+        StoreUnavailable,
+        "is a pooler. Set RECOLLECT_DB to the server's own address, and RECOLLECT_DB_POOLER to this one.",
+    ),
     "57P": (StoreUnavailable, "is shutting down or starting up. Try again in a moment."),
     "57014": (StoreUnavailable, "took too long. Try again, or raise RECOLLECT_DB_TIMEOUT."),
     "25P03": (StoreUnavailable, "was kept waiting for too long. Try again, or raise RECOLLECT_DB_TIMEOUT."),
@@ -76,6 +80,7 @@ _MEANING: dict[str, tuple[type[StoreError], str]] = {
 
 # While connecting, the driver passes on what the server said, but not its state.
 _SAID: tuple[tuple[str, str], ...] = (
+    ("unsupported startup parameter", "08P01"),
     ("starting up", "57P03"),
     ("shutting down", "57P03"),
     ("recovery mode", "57P03"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Text
 
-from recollect.stores.postgres import text
+from recollect.stores.postgres import storage, text
 from recollect.stores.sql import migrate, schema
 
 APP = "recollect_app"
@@ -147,7 +147,6 @@ def _create_function(connection: Connection) -> None:
     name = "recollect_matches(text[], bigint)"
     for statement in (
         "DROP FUNCTION IF EXISTS recollect_matches(text[])",  # as an older release made it
-        f"DROP FUNCTION IF EXISTS {name}",
         text.FUNCTION.replace("%", "%%"),
         f"ALTER FUNCTION {name} SET search_path = {here}, pg_temp",
         f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC",
@@ -163,13 +162,13 @@ def partition_steps(now: datetime) -> Iterator[list[str]]:
     """The statements that make what `create` left out, in transactions small enough for any server's
     table of locks. They may be run again."""
     for table in PARTITIONED:
-        # A vector is read in one piece, never put aside: it makes up nearly all of its row.
-        storage = " WITH (toast_tuple_target = 8160)" if table == "vectors" else ""
         yield [
             f"CREATE TABLE IF NOT EXISTS {partition(table, n)} PARTITION OF {table} "
-            f"FOR VALUES WITH (MODULUS {schema.PARTITIONS}, REMAINDER {n}){storage}"
+            f"FOR VALUES WITH (MODULUS {schema.PARTITIONS}, REMAINDER {n}){storage.with_storage(table)}"
             for n in range(schema.PARTITIONS)
         ] + [_unmeasured(table)]
+    for table in storage.STORAGE:
+        yield [storage.settle(table)]
     yield ["CREATE TABLE IF NOT EXISTS audit_other PARTITION OF audit DEFAULT", _unmeasured("audit")]
     yield audit_days(now)
     yield [f"INSERT INTO meta (key, value) VALUES ('{READY}', {schema.PARTITIONS}) ON CONFLICT DO NOTHING"]

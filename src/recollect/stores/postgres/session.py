@@ -45,6 +45,9 @@ GRACE = 1.0
 
 _SEARCH_PATH = re.compile(r"(?:-c\s*|--)search_path=((?:\\.|\S)+)")
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_PLACE = "(pg_current_wal_lsn() - '0/0')::text"
+_REPLAYED = "coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text"
+"""Places in the log, as numbers: that of the primary, and how far a standby has come in it."""
 _WRITERS = 0x7265636F6C6C6563
 """The lock that writers share, and that changes to what all of them depend on take alone."""
 
@@ -80,36 +83,42 @@ _reached: set[str] = set()
 class Sessions:
     """Transactions on one database, from a pool of connections."""
 
-    def __init__(self, url: URL, *, pool: int, timeout: float) -> None:
+    def __init__(self, url: URL, *, pool: int, timeout: float, pooler: URL | None = None) -> None:
         self.where = address(url)
-        self.engine = _engine(url, pool, timeout)
+        self._direct = _engine(url, pool, timeout)
+        self.engine = self._direct if pooler is None else _engine(pooler, pool, timeout, pooled=True)
+        self._set = "" if pooler is None else _set_locally(url, timeout)
         self._timeout = timeout
         self._process = os.getpid()
         self._closed = False
         self._lost = 0.0
+        self.told: Callable[[str | None, int | None], None] | None = None
+        """Who is told of whom something was committed, and how far the log had come by then."""
 
     @contextmanager
     def read(self, user: str | None = None) -> Generator[Connection]:
         """A connection that sees one state of the database."""
         with self._translated():
-            connection, _ = self._persist(lambda: self._begun(f"{_READ}; {_whose(user)}"))
-            with _ended(connection):
+            connection, _ = self._persist(lambda: self._begun(f"{_READ}; {self._set}{_whose(user)}"))
+            with ended(connection):
                 yield connection
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, alone: bool = False) -> T:
         """What `work` returns, once it is durable."""
         lock = f"pg_advisory_xact_lock{'' if alone else '_shared'}({_WRITERS})"
-        opening = f"BEGIN; {_whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
+        opening = f"BEGIN; {self._set}{_whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
 
         def transaction() -> T:
             connection, number = self._begun(opening)
             server = connection.info["server"]
-            with _ended(connection):
+            with ended(connection):
                 result = work(connection)
-                lost = _committed_unheard(connection)
+                place, lost = _committed(connection, placed=self.told is not None)
             # The connection is given back by now: the question needs one, and there may be no other.
             if lost and not self._persist(lambda: self._was_committed(number, server)):
                 raise lost
+            if self.told is not None:
+                self.told(user, place)
             return result
 
         with self._translated():
@@ -122,20 +131,58 @@ class Sessions:
     def apart(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, outside a transaction, with all the rights of the login, and on a
         connection of its own, so that what is set there is not for others."""
-        with self._translated(), self._persist(lambda: self._begun("SELECT ''"))[0] as connection:
+        with self._translated(), self._persist(lambda: self._connected(self._direct)) as connection:
             connection.detach()
             return work(connection)
 
+    def place(self) -> int:
+        """How far the primary's log has come."""
+        with self._translated():
+            return int(self._asked(f"SELECT {_PLACE}"))
+
+    def replayed(self) -> int:
+        """How far a standby has come in it; 0 when it is none."""
+        return int(self._asked(f"SELECT {_REPLAYED}"))
+
+    def _asked(self, question: str) -> str:
+        connection, answer = self._begun(question)
+        connection.close()
+        return answer
+
+    def begun_at(self, user: str | None, place: int) -> Connection | None:
+        """A standby's `read`, if it has come to this place of the log. A transaction sees what was replayed
+        before it began, so what its own opening answers counts for the next one."""
+        with self._translated():
+            connection = self._connected()
+            try:
+                known: int = connection.info.get("replayed", 0)
+                if known < place:
+                    known = int(_last(driver(connection).execute(f"SELECT {_REPLAYED}".encode())))
+                if known >= place:
+                    opening = f"{_READ}; {_whose(user)}; SELECT {_REPLAYED}"
+                    known = int(_last(driver(connection).execute(opening.encode())))
+                    connection.info["replayed"] = known
+                    return connection
+            except BaseException:
+                connection.invalidate()
+                connection.close()
+                raise
+            connection.info["replayed"] = known
+            connection.close()
+            return None
+
     def close(self) -> None:
         self._closed = True
-        self.engine.dispose()
+        for engine in {self.engine, self._direct}:
+            engine.dispose()
 
     def before_fork(self) -> None: ...
 
     def after_fork(self) -> None:
         if os.getpid() != self._process:
             self._process = os.getpid()
-            self.engine.dispose(close=False)  # they are still the parent's
+            for engine in {self.engine, self._direct}:
+                engine.dispose(close=False)  # they are still the parent's
 
     def _persist(self, step: Callable[[], T]) -> T:
         """What `step` returns, tried again for a while when what fails it may pass."""
@@ -164,22 +211,18 @@ class Sessions:
         """A connection in a new transaction, and what its opening answered."""
         connection = self._connected()
         try:
-            cursor = driver(connection).execute(opening.encode())
-            while cursor.nextset():
-                pass
-            answer = cursor.fetchone() if cursor.description else None
-            return connection, answer[0] if answer else ""
+            return connection, _last(driver(connection).execute(opening.encode()))
         except BaseException:
             connection.invalidate()
             connection.close()
             raise
 
-    def _connected(self) -> Connection:
+    def _connected(self, engine: Engine | None = None) -> Connection:
         """A connection made since one was last lost: the older ones are as dead."""
         if self._closed:
             raise StoreUnavailable("The memory was closed: open it again.")
         while True:
-            connection = self.engine.connect()
+            connection = (engine or self.engine).connect()
             _reached.add(self.where)
             if connection.info["made"] >= self._lost:
                 return connection
@@ -219,7 +262,8 @@ def driver(connection: Connection) -> Line:
 def unhurried(connection: Connection) -> None:
     """Let what is done on this connection take as long as it does."""
     driver(connection).silence = None
-    connection.exec_driver_sql("SET statement_timeout = 0")
+    for limit in ("statement_timeout", "lock_timeout"):
+        connection.exec_driver_sql(f"SET {limit} = 0")
 
 
 def _whose(user: str | None) -> str:
@@ -232,19 +276,28 @@ def _only(answer: psycopg.Cursor[Any]) -> Any:
     return (answer.fetchone() or (None,))[0]
 
 
-def _committed_unheard(connection: Connection) -> psycopg.Error | None:
-    """Commits; the failure, if it is one after which nobody knows whether that was done."""
+def _committed(connection: Connection, *, placed: bool) -> tuple[int | None, psycopg.Error | None]:
+    """Commits: how far the log had come by then, if that is asked; and the failure, if it is one after which
+    nobody knows whether that was done."""
     try:
-        driver(connection).execute("COMMIT")
+        answer = driver(connection).execute(f"COMMIT; SELECT {_PLACE}".encode() if placed else b"COMMIT")
+        return int(_last(answer)) if placed else None, None
     except psycopg.Error as error:
         if not failures.connection_lost(error):
             raise
-        return error
-    return None
+        return None, error
+
+
+def _last(cursor: psycopg.Cursor[Any]) -> str:
+    """What the last of several statements answered."""
+    while cursor.nextset():
+        pass
+    answer = cursor.fetchone() if cursor.description else None
+    return answer[0] if answer else ""
 
 
 @contextmanager
-def _ended(connection: Connection) -> Generator[None]:
+def ended(connection: Connection) -> Generator[None]:
     """Gives the connection back with its transaction ended, or not at all."""
     raw = driver(connection)  # which the connection does not give any more once it is lost
     try:
@@ -262,20 +315,41 @@ def _ended(connection: Connection) -> Generator[None]:
             connection.close()
 
 
-def _engine(url: URL, pool: int, timeout: float) -> Engine:
-    milliseconds = round(timeout * 1000)
-    options = (
-        f"-c statement_timeout={milliseconds} -c idle_in_transaction_session_timeout={milliseconds} "
-        "-c jit=off -c TimeZone=UTC -c plan_cache_mode=force_custom_plan"  # a generic one locks 64 partitions
-    )
-    given = url.query.get("options", "")
-    alive = {"connect_timeout": max(2, min(CONNECT_SECONDS, round(timeout))), **_ALIVE}
+def _settings(timeout: float) -> dict[str, str]:
+    milliseconds = str(round(timeout * 1000))
+    return {
+        "statement_timeout": milliseconds,
+        "idle_in_transaction_session_timeout": milliseconds,
+        "jit": "off",
+        "TimeZone": "UTC",
+        # Statements that are made again and again are prepared, which spares the server reading them: about a
+        # third of what a small write takes. To plan them once for all users would lock all 64 partitions.
+        "plan_cache_mode": "force_custom_plan",
+    }
+
+
+def _set_locally(url: URL, timeout: float) -> str:
+    """The same for one transaction: behind a pooler the next may be on another connection."""
+    values = _settings(timeout)
+    if schemas := _SEARCH_PATH.findall(str(url.query.get("options", ""))):
+        values["search_path"] = schemas[-1]
+    return "".join(f"SET LOCAL {name} = {value}; " for name, value in values.items())
+
+
+def _engine(url: URL, pool: int, timeout: float, *, pooled: bool = False) -> Engine:
+    options = " ".join(f"-c {name}={value}" for name, value in _settings(timeout).items())
+    given = {} if pooled else {"options": f"{options} {url.query.get('options', '')}".strip()}
+    arguments = {
+        "connect_timeout": max(2, min(CONNECT_SECONDS, round(timeout))),
+        **_ALIVE,
+        **({"prepare_threshold": None} if pooled else {}),  # what is prepared stays with its connection
+    }
     engine = create_engine(
         url.set(drivername="postgresql+psycopg").update_query_dict(
-            {"options": f"{options} {given}".strip(), "application_name": "recollect"}
+            {**given, "application_name": "recollect"}
         ),
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended here, by name
-        connect_args={name: value for name, value in alive.items() if name not in url.query},
+        connect_args={name: value for name, value in arguments.items() if name not in url.query},
         hide_parameters=True,  # no content in tracebacks and logs
         pool_size=pool,
         max_overflow=0,

@@ -44,7 +44,7 @@ INDEX = "CREATE INDEX ix_texts_terms ON texts USING gin (terms) WITH (fastupdate
 # know how rare a term is: it is kept from reading all of the user's rows for each term instead of the term's
 # postings.
 FUNCTION = """
-CREATE FUNCTION recollect_matches(
+CREATE OR REPLACE FUNCTION recollect_matches(
     wanted text[], most bigint DEFAULT NULL, OUT places bigint[], OUT docs bigint[], OUT lengths integer[]
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off SET cpu_index_tuple_cost = 1 AS $$

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from recollect.errors import StoreUnavailable
-from recollect.stores.postgres import objects
+from recollect.stores.postgres import objects, online
 from recollect.stores.postgres.session import unhurried
 from recollect.stores.sql import schema
 
@@ -164,8 +164,9 @@ _DISAGREEMENTS = {
 _ROLES = "SELECT rolname FROM pg_roles WHERE rolname = ANY(%s) AND (rolsuper OR rolbypassrls)"
 _BROKEN = """
 SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace
+WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relname NOT LIKE 'ix\\_%%'
 """
+_SHARED_NUMBERS = "SELECT count(*) - count(DISTINCT number) FROM users"
 _PARTS = """
 SELECT inhparent::regclass::text, count(*) FROM pg_inherits
 WHERE inhparent = ANY(%s::regclass[]) GROUP BY 1 HAVING count(*) <> %s
@@ -183,5 +184,9 @@ def problems(connection: Connection) -> Iterator[str]:
         yield f"The role {name} is above row-level security: take SUPERUSER and BYPASSRLS from it."
     for (name,) in run(_BROKEN):
         yield f"The index {name} is not valid: run `recollect tend`, or REINDEX it."
+    for index in online.missing_indexes(connection):
+        yield f"The index {index.name} is not there or not finished: run `recollect db migrate`."
+    if count := run(_SHARED_NUMBERS).scalar():
+        yield f"{count:,} users share their number with another: restore the table users from a backup."
     for name, count in run(_PARTS, ([*objects.PARTITIONED], schema.PARTITIONS)):
         yield f"The table {name} has {count} partitions instead of {schema.PARTITIONS}."

@@ -24,8 +24,9 @@ class Backend(Protocol):
     database with a wall of its own has to know.
     """
 
-    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
-        """A connection that sees one state of the database."""
+    def read(self, user: str | None = None, *, latest: bool = True) -> AbstractContextManager[Connection]:
+        """A connection that sees one state of the database: the `latest`, or one that may lack what others
+        wrote in the last seconds, but nothing that this process wrote."""
         ...
 
     def again(self, step: Callable[[], T]) -> T:

@@ -44,7 +44,7 @@ class _Held:
         self._connection = connection
         self.search = backend.search
 
-    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
+    def read(self, user: str | None = None, *, latest: bool = True) -> AbstractContextManager[Connection]:
         return nullcontext(self._connection)
 
     def again(self, step: Callable[[], T]) -> T:

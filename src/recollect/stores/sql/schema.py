@@ -86,14 +86,15 @@ users = Table(
     "users",
     metadata,
     Column("user_id", text_type(), primary_key=True),
-    Column("number", BigInteger, nullable=False, unique=True),
+    Column("number", BigInteger, nullable=False),
     Column("seq", BigInteger, nullable=False),
     Column("next_doc", BigInteger, nullable=False),
     Column("documents", BigInteger, nullable=False),
     Column("terms", BigInteger, nullable=False),
     text("secret"),
 )
-"""`number` names the user in the text index and is never used again; `documents` and `terms` are the
+"""`number` names the user in the text index and is never used again. A counter sees to that (`locking.py`): a
+key of it alone would be one over all servers that users are spread over. `documents` and `terms` are the
 user's own text statistics."""
 
 conversations = record_table(

@@ -227,7 +227,7 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
     @only_reads
     def is_current(self) -> bool:
         with self._backend.read() as connection:
-            return connection.execute(_SCHEMA).scalar() == migrate.HEAD
+            return migrate.is_served(connection)
 
     @only_reads
     def check(self) -> list[str]:
@@ -244,7 +244,6 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
         self._backend.close()
 
 
-_SCHEMA = text("SELECT version_num FROM alembic_version")
 # Of two who take it at once, one finds it taken.
 _FIRST_LEASE = text(
     "INSERT INTO leases (name, holder, until) VALUES (:name, :holder, :until) ON CONFLICT DO NOTHING"

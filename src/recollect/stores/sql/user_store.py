@@ -94,13 +94,13 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser, FollowedUser, Projecte
         return self._backend.write(work, self._user, durable=waited_for)
 
     @contextmanager
-    def snapshot(self) -> Generator[UserView]:
-        with self._backend.read(self._user) as connection:
+    def snapshot(self, *, latest: bool = True) -> Generator[UserView]:
+        with self._backend.read(self._user, latest=latest) as connection:
             yield SqlUserStore(held(connection, self._backend), self._user)
 
     @only_reads
-    def reading(self, step: Callable[[UserView], T]) -> T:
-        with self.snapshot() as view:
+    def reading(self, step: Callable[[UserView], T], *, latest: bool = True) -> T:
+        with self.snapshot(latest=latest) as view:
             return step(view)
 
     @only_reads

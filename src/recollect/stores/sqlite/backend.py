@@ -132,7 +132,7 @@ class SqliteBackend:
         watch(self)
         _backends.add(self)
 
-    def read(self, user: str | None = None) -> AbstractContextManager[Connection]:
+    def read(self, user: str | None = None, *, latest: bool = True) -> AbstractContextManager[Connection]:
         self._check_open()
         return _Reading(self._path, self._ready.reading())
 

@@ -30,7 +30,8 @@ UPDATE chunks SET weight = 0.7 WHERE kind = 'turn' AND EXISTS (
     WHERE c.user_id = chunks.user_id AND c.id = chunks.conversation AND c.archived_at IS NOT NULL
 )
 """
-_WORKER = "recollect_worker"
+FILL = (_PLACE, _WEIGHT, _SALIENCE, _ARCHIVED)
+"""A server does these user by user, when the revision is through: nobody is to wait for all of it."""
 _FILLED = "SELECT EXISTS (SELECT FROM meta WHERE key = 'partitions')"
 
 
@@ -38,12 +39,8 @@ def upgrade() -> None:
     op.add_column("chunks", sa.Column("place", sa.Integer(), nullable=True))
     op.add_column("chunks", sa.Column("weight", sa.Float(), nullable=False, server_default="1"))
     connection = op.get_bind()
-    server = connection.dialect.name == "postgresql"
-    if server and not connection.exec_driver_sql(_FILLED).scalar():
-        return  # a new one: there is nothing to fill in, nor anybody yet who may
-    if server:  # the wall keeps everybody else from others' rows, the owner of the tables included
-        op.execute(f"SET LOCAL ROLE {_WORKER}")
-    for statement in (_PLACE, _WEIGHT, _SALIENCE, _ARCHIVED):
-        op.execute(statement)
-    if server:
-        op.execute("RESET ROLE")
+    if connection.dialect.name != "postgresql":
+        for statement in FILL:
+            op.execute(statement)
+    elif connection.exec_driver_sql(_FILLED).scalar():  # in a new one there is nothing to fill in
+        op.execute("INSERT INTO meta (key, value) VALUES ('fill 0002', 0)")
