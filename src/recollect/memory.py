@@ -318,7 +318,9 @@ class Memory:
         if self._background is not None:
             return
         if user is not None and self.projections and (problem := project_user(self._tender(), user)):
-            log.warning("What was erased may still be in a copy of it until `recollect tend` ran: %s", problem)
+            log.warning(
+                "What was erased may still be in a copy of it until `recollect tend` ran: %s", problem
+            )
         try:
             if not self.store.scrub():
                 log.warning(

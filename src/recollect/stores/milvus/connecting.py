@@ -65,7 +65,9 @@ class Connection:
         # What fails is told in our words, once; its own would come with a stack for every attempt.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         if self._where.lite:
-            logging.getLogger("grpc._server").setLevel(logging.CRITICAL)  # it lacks what the client asks first
+            logging.getLogger("grpc._server").setLevel(
+                logging.CRITICAL
+            )  # it lacks what the client asks first
             Path(self._where.uri).parent.mkdir(parents=True, exist_ok=True)
         return MilvusClient(uri=self._where.uri, token=self._token, timeout=self._timeout)
 
