@@ -26,6 +26,7 @@ pytest.register_assert_rewrite(
             "keys",
             "learning",
             "mining",
+            "near",
             "once",
             "ranking",
             "reading",
