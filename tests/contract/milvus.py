@@ -1,5 +1,6 @@
 """Milvus for the tests: Lite in this process, and a server of their own to be killed and started again."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -57,7 +58,6 @@ class Server:
         self._folder, self._port, self._health = folder, _free_port(), _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[str] | None = None
-        self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-c", self._RUN, str(self._folder), str(self._port), str(self._health)]
@@ -83,9 +83,14 @@ class Server:
 
 @contextmanager
 def own_server() -> Iterator[Server]:
-    with tempfile.TemporaryDirectory(prefix="recollect-milvus-", ignore_cleanup_errors=True) as folder:
-        server = Server(Path(folder))
-        try:
-            yield server
-        finally:
-            server.kill()
+    """One at a time on a machine: what it keeps its figures in takes a port that cannot be chosen."""
+    temporary = Path(tempfile.gettempdir())
+    with (temporary / "recollect-milvus.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with tempfile.TemporaryDirectory(prefix="recollect-milvus-", ignore_cleanup_errors=True) as folder:
+            server = Server(Path(folder))
+            try:
+                server.start()
+                yield server
+            finally:
+                server.kill()

@@ -80,5 +80,5 @@ class Connection:
 
 def reason(error: Exception) -> str:
     """What the client says of a failure, on one line."""
-    said = str(getattr(error, "message", "") or error or type(error).__name__)
-    return " ".join(said.split())[:LONGEST].rstrip(".")
+    said = " ".join(str(getattr(error, "message", "") or error).split())
+    return said[:LONGEST].rstrip(".") or type(error).__name__
