@@ -1,6 +1,7 @@
 """Milvus for the tests: Lite in this process, and a server of their own to be killed and started again."""
 
 import fcntl
+import logging
 import os
 import signal
 import socket
@@ -12,7 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from urllib.request import urlopen
 
 import pytest
 
@@ -26,7 +26,8 @@ def client(where: str) -> Any:
     """Looks into it from outside."""
     from pymilvus import MilvusClient
 
-    return MilvusClient(uri=where)
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+    return MilvusClient(uri=where, timeout=5)
 
 
 def rows(looking: Any, epoch: str, number: int) -> dict[str, Any]:
@@ -49,26 +50,28 @@ class Server:
     _RUN = (
         "import sys; from milvus import MilvusServer, MilvusServerConfig as Config;"
         "server = MilvusServer(Config(data_dir=sys.argv[1], proxy_port=int(sys.argv[2])));"
-        "server.webservice_port = int(sys.argv[3]); server.wait_for_started = False; server.start();"
+        "server.wait_for_started = False; server.start();"
         "print(server.server_proc.pid, flush=True); server.server_proc.wait()"
     )
 
     def __init__(self, folder: Path) -> None:
         pytest.importorskip("milvus", reason="there is no wheel of Milvus here")
-        self._folder, self._port, self._health = folder, _free_port(), _free_port()
+        self._folder, self._port = folder, _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-c", self._RUN, str(self._folder), str(self._port), str(self._health)]
+        command = [sys.executable, "-c", self._RUN, str(self._folder), str(self._port)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self._pid = int(self._process.stdout.readline())
         ends = monotonic() + START_SECONDS
         while monotonic() < ends:
-            with suppress(OSError), urlopen(f"http://127.0.0.1:{self._health}/healthz", timeout=1) as health:
-                if b"OK" in health.read():
-                    return
+            with suppress(Exception):
+                looking = client(self.url)
+                looking.list_collections(timeout=2)
+                looking.close()
+                return
         raise TimeoutError("Milvus did not start.")
 
     def kill(self) -> None:

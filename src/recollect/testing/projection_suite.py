@@ -133,7 +133,7 @@ class ProjectionContract:
         """What it has of everybody; nobody waits for it."""
         (projection,) = tender.projections
         epoch = projection.epoch()
-        assert tender.store.lag(projection.name, epoch).users == 0
+        assert tender.store.users_behind(projection.name, epoch, "", 1) == []
         return {
             user: self.held(projection, epoch, _number(tender.store, user)) for user in tender.store.users()
         }

@@ -6,11 +6,9 @@ from typing import Any
 
 from recollect import Memory
 from recollect.bench.corpus import Corpus, Query
-from recollect.bench.measure import Times, alternate
+from recollect.bench.measure import Times
 from recollect.bench.subject import fill, open_memory
 from recollect.errors import RecollectError
-
-_Asking = tuple[str, Query]
 
 TOP = 10
 ONLY_MEANING = {"words": False}
@@ -30,9 +28,14 @@ def milvus_agreement(
     """Fill an empty database at `address` and a Milvus at `where`, and ask both about every user in turn.
     `agreement` is the part of the first ten that are the same."""
     corpus, times = Corpus(), (Times(), Times())
-    asked: list[_Asking] = []
+    asked: list[tuple[str, Query]] = []
     same = wanted = 0
-    beside = {"milvus": where, "milvus_token": token, "milvus_over": 0, "milvus_timeout": 30.0}
+    beside: dict[str, Any] = {
+        "milvus": where,
+        "milvus_token": token,
+        "milvus_over": 0,
+        "milvus_timeout": 30.0,
+    }
     with open_memory(address, milvus="") as plain, open_memory(address, **beside) as memory:
         for number in range(users):
             user, rows = f"user-{number}", corpus.rows(documents, stream=number)
@@ -42,21 +45,11 @@ def milvus_agreement(
         filling.take(lambda: memory.rebuild_projection("milvus"))
         if memory.index is not None:
             wait(memory.index.settles.total_seconds())
+        sides = ((plain, times[0]), (memory, times[1]))
         for number, (user, query) in enumerate(asked):
-            found: dict[Memory, set[str]] = {}
-
-            def one(
-                opened: Memory, took: Times, asks: _Asking, found: dict[Memory, set[str]] = found
-            ) -> None:
-                found[opened] = took.take(lambda: _first(opened, *asks))
-
-            asks = (user, query)
-            works = [
-                lambda opened=opened, took=took, asks=asks, one=one: one(opened, took, asks)
-                for opened, took in zip((plain, memory), times, strict=True)
-            ]
-            alternate(number, *works)
-            same, wanted = same + len(found[plain] & found[memory]), wanted + len(found[plain])
+            first, second = sides if number % 2 else sides[::-1]  # a noisy moment favours neither
+            found = [_first(opened, took, user, query) for opened, took in (first, second)]
+            same, wanted = same + len(found[0] & found[1]), wanted + max(map(len, found))
     return {
         "users": users,
         "documents": users * documents,
@@ -70,11 +63,10 @@ def milvus_agreement(
     }
 
 
-def _first(memory: Memory, user: str, query: Query) -> set[str]:
+def _first(memory: Memory, took: Times, user: str, query: Query) -> set[str]:
     """What is found by meaning; a problem would make the figures worthless, so it is raised."""
-    found = memory.scope(user).recall(
-        query.text, vector=query.vector, top_k=TOP, techniques=ONLY_MEANING, count=False
-    )
+    given: dict[str, Any] = {"vector": query.vector, "top_k": TOP, "techniques": ONLY_MEANING, "count": False}
+    found = took.take(lambda: memory.scope(user).recall(query.text, **given))
     if found.problems:
         raise RecollectError("; ".join(found.problems))
     return {hit.id for hit in found.hits}

@@ -127,23 +127,29 @@ class MilvusIndex:
 
     def _current(self, client: Any, space: Space) -> str:
         alias = self._alias(space)
-        current = next((name for name in self._made(client) if alias in _aliases(client, name)), None)
+        current = next((name for name in self._made(client) if alias in self._aliases(client, name)), None)
         if current is None:
             current = f"{alias}_{secrets.token_hex(6)}"
             collection.make(client, current, space, lite=self._where.lite, timeout=self._patience)
-            client.create_alias(current, alias)  # of two who make it at once, one fails here
+            # Of two who make it at once, one fails here.
+            client.create_alias(current, alias, timeout=self._patience)
         self._drop_all_but(client, current)
         return current
 
     def _made(self, client: Any) -> Iterator[str]:
-        return (name for name in client.list_collections() if name.startswith(self._ours))
+        # Without a timeout the client would go on asking a server that is down for minutes.
+        names = client.list_collections(timeout=self._timeout)
+        return (name for name in names if name.startswith(self._ours))
 
     def _drop_all_but(self, client: Any, current: str) -> None:
         for name in self._made(client):
             if name != current:
-                for alias in _aliases(client, name):
-                    client.drop_alias(alias)
+                for alias in self._aliases(client, name):
+                    client.drop_alias(alias, timeout=self._patience)
                 client.drop_collection(name, timeout=self._patience)
+
+    def _aliases(self, client: Any, name: str) -> Sequence[str]:
+        return client.list_aliases(name, timeout=self._timeout)["aliases"]
 
     @property
     def _patience(self) -> float:
@@ -159,10 +165,6 @@ class MilvusIndex:
                 f"Milvus at {self._where.shown} failed ({reason(error)}): see that it runs and that "
                 "RECOLLECT_MILVUS and RECOLLECT_MILVUS_TOKEN are right."
             ) from None
-
-
-def _aliases(client: Any, name: str) -> Sequence[str]:
-    return client.list_aliases(name)["aliases"]
 
 
 def _batches(found: Sequence[T], size: int) -> Iterator[Sequence[T]]:
