@@ -44,7 +44,7 @@ $(SERVES): pyproject.toml constraints.txt | $(BIN)/python
 # And everything else; after the other, as they install into one place.
 $(READY): $(SERVES)
 	@echo "Installing what tests and benchmarks need into $(VENV): this takes some minutes, and happens once."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(SERVED),bench,engines,frameworks,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(SERVED),milvus,bench,engines,frameworks,dev]'
 	@touch $@
 
 # Offline is no reason to stop: recall then goes by words, tests that need the model are skipped, and

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
@@ -38,7 +39,7 @@ from recollect.record.spending import prices
 from recollect.resting import Resting
 from recollect.scoped import ScopedMemory
 from recollect.settings import Settings
-from recollect.tend.projecting import rebuild
+from recollect.tend.projecting import project_user, rebuild
 from recollect.tend.tender import Outcome, Progress, Tender
 from recollect.tend.vectors import Counted, rebuild_vectors
 from recollect.tend.visits import Planned
@@ -73,7 +74,7 @@ class Memory:
         self.model = model
         self.reranker = reranker
         self.working_store = working or wiring.open_working(settings, clock)
-        self.index = index or wiring.open_index(settings)
+        self.index = index or wiring.open_index(settings, store)
         self.graph = graph or wiring.open_graph(settings)
         self.cache = cache or wiring.open_cache(settings)
         self._resting = Resting()
@@ -142,7 +143,7 @@ class Memory:
         it."""
         whose = self.settings.user if user is None else user
         work = self._workspace(Scope(whose, channel, agent, conversation))
-        return ScopedMemory(work, self._count, self._erased, self._reads)
+        return ScopedMemory(work, self._count, partial(self._erased, whose), self._reads)
 
     def _workspace(self, scope: Scope) -> Workspace:
         """What the pipelines work with; what its models are asked for is counted as the user's."""
@@ -316,10 +317,15 @@ class Memory:
                 counting.start()
                 self._counting = counting
 
-    def _erased(self) -> None:
-        """Leave no byte of what was forgotten: at once, or by the background within its interval."""
+    def _erased(self, user: str | None = None) -> None:
+        """Leave no byte of what was forgotten, of a user's: at once, or by the background within its
+        interval."""
         if self._background is not None:
             return
+        if user is not None and self.projections and (problem := project_user(self._tender(), user)):
+            log.warning(
+                "What was erased may still be in a copy of it until `recollect tend` ran: %s", problem
+            )
         try:
             if not self.store.scrub():
                 log.warning(

@@ -247,12 +247,17 @@ def open_reranker(settings: Settings, model: LanguageModel | None) -> Reranker |
     )
 
 
-def open_index(settings: Settings) -> SearchIndex | None:
+def open_index(settings: Settings, store: Store) -> SearchIndex | None:
     """What large users are searched in beside the database; no connection is made before it is used."""
     if not settings.milvus:
         return None
     _refuse_sealed(settings, "RECOLLECT_MILVUS")
-    raise SettingsError("Milvus needs its client: pip install 'recollect[milvus]'.")
+    if find_spec("pymilvus") is None:  # to import it takes more than a second
+        raise SettingsError("Milvus needs its client: pip install 'recollect[milvus]'.")
+    from recollect.stores.milvus.index import MilvusIndex
+
+    token, timeout = settings.milvus_token, settings.milvus_timeout
+    return MilvusIndex(store, settings.milvus, token=token, timeout=timeout)
 
 
 def open_graph(settings: Settings) -> GraphIndex | None:

@@ -11,6 +11,7 @@ import pytest
 
 # The suite lives in the package; its assertions are to show their values all the same.
 pytest.register_assert_rewrite(
+    "recollect.testing.projection_suite",
     "recollect.testing.working_suite",
     *(
         f"recollect.testing.store_{part}"
@@ -25,6 +26,7 @@ pytest.register_assert_rewrite(
             "keys",
             "learning",
             "mining",
+            "near",
             "once",
             "ranking",
             "reading",

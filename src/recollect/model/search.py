@@ -61,6 +61,15 @@ class Filter:
         return {column: values for column, values in asked.items() if values is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What an index beside the store names for a vector: documents, by their number. What changed `since` a
+    place of the feed it may not know of."""
+
+    docs: tuple[int, ...]
+    since: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
     """One question to a store: a vector, terms, or both, within a filter."""
@@ -73,6 +82,8 @@ class Search:
     threshold: float = 0.0
     """The least similarity, on the space's common scale, of a candidate found by its vector alone."""
     limit: int = 50
+    near: Near | None = None
+    """With it the vector is compared with these documents and those that changed since, and no others."""
 
     def vector_in(self, searched: Space | None) -> NDArray[np.float32] | None:
         """The vector, if it can be compared with those of the space that is searched."""

@@ -1,25 +1,17 @@
 """A projection that is searched in place of the database's own scan."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from recollect.model.search import Search
-from recollect.model.space import Space
 from recollect.ports.projection import Projection
 
 
-class Proposed(NamedTuple):
-    """Documents of a user that may answer, the nearest first."""
-
-    by_vector: Sequence[int]
-    by_words: Sequence[int] | None
-    """None where the index knows nothing of words: the store of record is asked."""
-
-
 class SearchIndex(Projection, Protocol):
-    """Vectors, and where the engine can, words."""
+    """Vectors, with what filters look at. Words are the store's: it scores them by posting lists, which it
+    would read all the same."""
 
-    def propose(self, epoch: str, number: int, search: Search, space: Space, limit: int) -> Proposed:
-        """At most `limit` of each that pass the search's filter, as far as it was told of them;
-        `ProjectionError` when it is not of this epoch any more, or fails."""
+    def propose(self, epoch: str, number: int, search: Search, limit: int) -> tuple[int, ...]:
+        """Documents of a user whose vectors are near the search's and that pass its filter, as far as it was
+        told of them; at most `limit`, the nearest first. `ProjectionError` when there is no such epoch any
+        more, when it has vectors of another space, or when it fails."""
         ...

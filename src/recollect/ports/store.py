@@ -17,12 +17,12 @@ from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record
 from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
+from recollect.ports.followed import FollowedView
 from recollect.ports.keys import KeyStore
 from recollect.ports.stored import (
     Applied,
     FeedEntry,
     Led,
-    Reach,
     SpaceState,
     Spent,
     Tally,
@@ -35,7 +35,7 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 
-class UserView(Protocol):
+class UserView(FollowedView, Protocol):
     """What can be read of one user's memory."""
 
     @property
@@ -147,11 +147,6 @@ class UserView(Protocol):
         """What models were asked for this user, by day, source and model."""
         ...
 
-    def reach(self, name: str, epoch: str, now: datetime, settles: timedelta) -> Reach | None:
-        """How far a projection of this making has come; what it was told less than `settles` ago is not
-        counted. None when nothing is stored of the user."""
-        ...
-
     def answered(self, key: str) -> Answered | None:
         """What came of the write that was done `Once` under this key."""
         ...
@@ -253,6 +248,10 @@ class Store(KeyStore, Protocol):
 
     def users(self) -> Iterator[str]:
         """Everybody with anything stored, in order."""
+        ...
+
+    def identity(self) -> str:
+        """What tells this database from others: never changes, and says nothing of what is in it."""
         ...
 
     def active_space(self) -> Space | None:

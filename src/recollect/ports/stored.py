@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.model.records import Turn
 from recollect.model.space import Space
 
@@ -99,13 +102,47 @@ class SpaceState:
 class Reach:
     """How far a projection has come with a user: `seq` is where their feed stands, `noted` up to where it was
     written, `reached` up to where whoever reads it is sure to see it; `documents` is how much of theirs is
-    searched."""
+    searched. `epoch` is the making that is meant; empty when nothing of the user was ever written to one."""
 
     number: int
     seq: int
     documents: int
     noted: int
     reached: int
+    epoch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A chunk with all that a search goes by: what filters look at, and its vector, if it has one."""
+
+    doc: int
+    kind: str
+    channel: str
+    agent: str | None
+    conversation: str | None
+    role: str | None
+    confidence: float
+    at: datetime
+    valid_from: datetime
+    valid_to: datetime | None
+    stated_to: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None
+    expires_at: datetime | None
+    corrects: bool
+    vector: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedFeed:
+    """Chunks that changed up to a place of the feed, with vectors of the space that is searched, and the
+    numbers of those that are gone."""
+
+    upto: int
+    space: Space | None
+    chunks: tuple[Searched, ...]
+    gone: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

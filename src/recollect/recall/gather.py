@@ -10,6 +10,7 @@ from recollect.model.search import Candidate, Filter, Search
 from recollect.ports.store import UserView
 from recollect.recall import entities
 from recollect.recall.fuse import HALF_TEXT, Found, Window
+from recollect.recall.proposing import Proposer
 from recollect.recall.query import Anchor, QueryPlan, TimeHint
 from recollect.recall.question import Asked
 from recollect.recall.report import Report
@@ -126,7 +127,7 @@ def _ends(query: str) -> str:
 
 
 def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
-    merged, search, least = _Merged(), _searching(work, view, asked), asked.threshold
+    merged, search, least = _Merged(), _searching(work, view, asked, report), asked.threshold
     limit = max(work.settings.candidates, asked.top_k)
     with report.step("gather") as step:
         hints = _hints(asked, searches, search)
@@ -152,21 +153,22 @@ def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, re
     return Gathered(list(merged.found.values()), windows(hints, asked.filter.now), filter)
 
 
-def _searching(work: Workspace, view: UserView, asked: Asked) -> _Searching:
+def _searching(work: Workspace, view: UserView, asked: Asked, report: Report) -> _Searching:
+    proposed = Proposer(work, view, report)
+
     def search(sought: Sought, filter: Filter, limit: int, threshold: float) -> list[Candidate]:
         terms = tuple(query_terms(sought.text)) if "words" in asked.on else ()
         if sought.vector is None and not terms:
             return []
-        return view.search(
-            Search(
-                filter=filter,
-                terms=terms,
-                vector=sought.vector,
-                space=work.space,
-                threshold=threshold,
-                limit=limit,
-            )
+        given = Search(
+            filter=filter,
+            terms=terms,
+            vector=sought.vector,
+            space=work.space,
+            threshold=threshold,
+            limit=limit,
         )
+        return view.search(proposed(given))
 
     return search
 

@@ -49,13 +49,36 @@ def _follow(tender: Tender, projection: Projection) -> int:
     return done
 
 
+def project_user(tender: Tender, user: str) -> RecollectError | None:
+    """Bring every projection up to date with one user, and remove what it has of those who were erased; what
+    went wrong. Nothing happens to a user whom another worker is at."""
+    problem: RecollectError | None = None
+    for projection in tender.projections:
+        try:
+            epoch = projection.epoch()
+            _forget(tender, projection, epoch)
+            now, settles = tender.clock.now(), projection.settles
+            reach = tender.store.user(user).reach(projection.name, epoch, now, settles)
+            if reach is not None:
+                with leased(tender, _share(projection.name, reach.number % SHARES)) as hold:
+                    if hold():
+                        _follow_user(tender, projection, epoch, user, reach.number, hold)
+        except RecollectError as error:
+            problem = error
+    return problem
+
+
+def _share(name: str, share: int) -> str:
+    return f"project:{name}:{share}"
+
+
 def _behind(tender: Tender, name: str, epoch: str) -> Iterator[tuple[str, int, Hold]]:
     """Users whom the projection has to catch up with, each while their share is held."""
     last = ""
     while behind := tender.store.users_behind(name, epoch, last, USERS):
         last = behind[-1][0]
         for share in {number % SHARES for _, number in behind}:
-            with leased(tender, f"project:{name}:{share}") as hold:
+            with leased(tender, _share(name, share)) as hold:
                 for user, number in behind:
                     if number % SHARES == share and hold():
                         yield user, number, hold

@@ -26,6 +26,7 @@ from recollect.testing.store_isolation import IsolationContract
 from recollect.testing.store_keys import KeysContract
 from recollect.testing.store_learning import LearningContract
 from recollect.testing.store_mining import MiningContract
+from recollect.testing.store_near import NearContract
 from recollect.testing.store_once import OnceContract
 from recollect.testing.store_projecting import ProjectingContract
 from recollect.testing.store_ranking import RankingContract
@@ -50,6 +51,7 @@ class StoreContract(
     IsolationContract,
     SearchContract,
     SearchFilterContract,
+    NearContract,
     RankingContract,
     BadInputContract,
     ConcurrencyContract,

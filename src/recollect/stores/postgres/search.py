@@ -53,6 +53,16 @@ _NEAREST_OF_FEW = f"""
 SELECT * FROM (SELECT {_FOUND}, {_DOT} AS dot FROM chunks c WHERE c.user_id = %(user)s AND {{where}}) found
 WHERE dot IS NOT NULL ORDER BY dot DESC LIMIT %(limit)s
 """
+_PROPOSED = f"""
+SELECT * FROM (
+    SELECT {_FOUND}, {_DOT} AS dot FROM (
+        SELECT unnest(%(docs)s::bigint[]) AS doc
+        UNION SELECT doc FROM chunks WHERE user_id = %(user)s AND seq > %(known)s
+    ) wanted CROSS JOIN LATERAL (
+        SELECT * FROM chunks c WHERE c.user_id = %(user)s AND c.doc = wanted.doc AND {{where}} OFFSET 0
+    ) c
+) found WHERE dot IS NOT NULL ORDER BY dot DESC LIMIT %(limit)s
+"""
 # The planner takes sorting a user's rows for cheap as well.
 _BY_INDEX = "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off"
 _AMONG = f"""
@@ -94,7 +104,7 @@ def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: 
         where,
         {**values, "user": user, "space": space_id, "limit": search.limit},
     )
-    near = _nearest(cursor, state, search, indexed=indexed) if vector is not None else []
+    near = _near(cursor, state, search, indexed=indexed) if vector is not None else []
     docs, ranks = _ranked(cursor, state, search)
     found = {row[0]: row for row in near}
     for row in _best_by_words(cursor, state, search, docs[np.argsort(-ranks)]):
@@ -109,6 +119,15 @@ def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: 
 
 def _similarity(state: _State, dot: float | None) -> float | None:
     return None if dot is None or state.space is None else state.space.similarity(dot)
+
+
+def _near(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed: bool) -> list[TupleRow]:
+    """The nearest of those that an index beside the database names, or of all."""
+    if search.near is None:
+        return _nearest(cursor, state, search, indexed=indexed)
+    given = {"vector": state.vector, "docs": list(search.near.docs), "known": search.near.since}
+    statement = _PROPOSED.format(where=state.where).encode()
+    return _related(state, search, cursor.execute(statement, state.values | given).fetchall())
 
 
 def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed: bool) -> list[TupleRow]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import bindparam
 
-from recollect.model.search import Candidate, Search
+from recollect.model.search import Candidate, Near, Search
 from recollect.model.space import Space
 from recollect.stores.sql import schema
 from recollect.stores.sql.codec import decode_time
@@ -57,16 +57,22 @@ class Snapshot:
         columns = self.columns
         allowed = columns.allowed(search.filter)
         chosen = np.empty(0, np.int64)
-        similarity = self._similarities(search, allowed)
+        compared = allowed if search.near is None else allowed & self._proposed(search.near)
+        query = search.vector_in(self.space)
+        similarity = None if query is None else self._similarities(query, compared)
         if similarity is not None:
-            near = np.where(allowed & columns.has_vector, similarity, -np.inf)
+            near = np.where(compared & columns.has_vector, similarity, -np.inf)
             best = _best(near, search.limit)
-            chosen = best[allowed[best] & (near[best] >= search.threshold)]
+            chosen = best[compared[best] & (near[best] >= search.threshold)]
         text = None
         if self.postings:
             text = np.where(allowed, scores(self.postings, columns.terms, self.documents, self.terms), 0)
             best = _best(text, search.limit)
             chosen = np.union1d(chosen, best[text[best] > 0])
+            if (
+                query is not None and similarity is not None and search.near is not None
+            ):  # those found by words are compared too
+                similarity[chosen] = self._similarity(query, chosen)
         has_vector = [False] * len(chosen) if similarity is None else columns.has_vector[chosen].tolist()
         near = has_vector if similarity is None else similarity[chosen].tolist()
         rows = zip(
@@ -85,19 +91,29 @@ class Snapshot:
         )
         return [*map(Candidate._make, rows)]
 
-    def _similarities(self, search: Search, allowed: NDArray[np.bool_]) -> NDArray[np.float32] | None:
-        """Of those that are allowed; where that is a small part, the others are not compared. In this thread
+    def _proposed(self, near: Near) -> NDArray[np.bool_]:
+        """Which chunks an index has named, and those that it may not know of yet."""
+        mask = self.columns.seq > near.since
+        places = self.columns.places(np.array(near.docs, np.int64))
+        mask[places[places >= 0]] = True
+        return mask
+
+    def _similarities(self, query: NDArray[np.float32], compared: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Of those that are to be compared; where that is a small part, the others are not. In this thread
         alone: those of BLAS's wait busily for the next product, longer than this one takes, and where another
         needs their core it takes ten times as long."""
-        query = search.vector_in(self.space)
-        if query is None or self.space is None:
-            return None
-        places = np.flatnonzero(allowed)
-        if len(places) * FEW > len(allowed):
-            return self.space.similarity(np.vecdot(self.columns.vectors, query))
-        near = np.full(len(allowed), -np.inf, np.float32)
-        near[places] = self.space.similarity(np.vecdot(self.columns.vectors[places], query))
+        places = np.flatnonzero(compared)
+        if len(places) * FEW > len(compared):
+            return self._similarity(query, slice(None))
+        near = np.full(len(compared), -np.inf, np.float32)
+        near[places] = self._similarity(query, places)
         return near
+
+    def _similarity(
+        self, query: NDArray[np.float32], places: NDArray[np.int64] | slice
+    ) -> NDArray[np.float32]:
+        dots = np.vecdot(self.columns.vectors[places], query)
+        return dots if self.space is None else self.space.similarity(dots)
 
 
 def _best(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

@@ -1,9 +1,10 @@
 """How far projections have come: marks of users, and who was erased meanwhile."""
 
+import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Text, and_, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Text, and_, bindparam, delete, func, insert, or_, select
 
 from recollect.ports.stored import Lag, Reach
 from recollect.stores.sql import schema
@@ -17,13 +18,16 @@ _WITH_MARK = _USERS.outerjoin(
     and_(
         _DONE.c.user_id == _USERS.c.user_id,
         _DONE.c.projection == bindparam("name", type_=Text),
-        _DONE.c.epoch == bindparam("epoch", type_=Text),
+        or_(
+            bindparam("epoch", type_=Text).is_(None),
+            _DONE.c.epoch == bindparam("epoch", type_=Text),
+        ),
     ),
 )
 _FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents)
-_REACH = own_select(_USERS, *_FOUND, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.at).select_from(
-    _WITH_MARK
-)
+_REACH = own_select(
+    _USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.at
+).select_from(_WITH_MARK)
 _REACHED = func.coalesce(_DONE.c.seq, 0)
 _BEHIND = _USERS.c.seq > _REACHED
 _WHO = select(_USERS.c.user_id, _USERS.c.number).select_from(_WITH_MARK).where(_BEHIND)
@@ -39,6 +43,18 @@ _LAG = (
 )
 
 
+_WHICH = select(schema.meta.c.value).where(schema.meta.c.key == "identity")
+
+
+def _identify(connection: Connection) -> int:
+    """Give the database a number of its own, unless somebody else just did."""
+    known = connection.execute(_WHICH).scalar()
+    if known is None:
+        known = secrets.randbits(62)
+        connection.execute(insert(schema.meta).values(key="identity", value=known))
+    return known
+
+
 class ProjectedUser:
     """The part of a user's store that projections follow."""
 
@@ -46,12 +62,12 @@ class ProjectedUser:
     _user: str
 
     @only_reads
-    def reach(self, name: str, epoch: str, now: datetime, settles: timedelta) -> Reach | None:
+    def reach(self, name: str, epoch: str | None, now: datetime, settles: timedelta) -> Reach | None:
         with self._backend.read(self._user) as connection:
             found = UserRows(connection, self._user).all(_REACH, name=name, epoch=epoch)
         for row in found:
             noted, seen = (0, 0) if row["done"] is None else (row["done"], _seen(row, now, settles))
-            return Reach(row["number"], row["seq"], row["documents"], noted, seen)
+            return Reach(row["number"], row["seq"], row["documents"], noted, seen, row["epoch"] or "")
         return None
 
     def project(
@@ -88,6 +104,15 @@ class ProjectedStore:
     """The part of a store that projections follow."""
 
     _backend: Backend
+
+    def identity(self) -> str:
+        known = self._identity()
+        return f"{self._backend.write_alone(_identify) if known is None else known:016x}"
+
+    @only_reads
+    def _identity(self) -> int | None:
+        with self._backend.read() as connection:
+            return connection.execute(_WHICH).scalar()
 
     @only_reads
     def users_behind(self, name: str, epoch: str, last: str, limit: int) -> list[tuple[str, int]]:

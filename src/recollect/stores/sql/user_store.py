@@ -46,6 +46,7 @@ from recollect.stores.sql.reading import (
 )
 from recollect.stores.sql.rows import UserRows, own_update
 from recollect.stores.sql.sealing import SEALED
+from recollect.stores.sql.searched import SearchedUser
 from recollect.stores.sql.spending import spend, spending
 from recollect.stores.sql.tending import TendedUser
 from recollect.stores.sql.threads import threads_of
@@ -72,7 +73,7 @@ _TELL = (
 )
 
 
-class SqlUserStore(TendedUser, AuditedUser, AnsweredUser, FollowedUser, ProjectedUser):
+class SqlUserStore(TendedUser, AuditedUser, AnsweredUser, FollowedUser, ProjectedUser, SearchedUser):
     """One user's memory. Implements `ports.store.UserStore`."""
 
     def __init__(self, backend: Backend, user: str) -> None:

@@ -1,0 +1,23 @@
+"""What projections, and whoever searches by one, read of a user's memory."""
+
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from recollect.ports.stored import Reach, SearchedFeed
+
+
+class FollowedView(Protocol):
+    """The part of what can be read of one user's memory that projections follow."""
+
+    def reach(self, name: str, epoch: str | None, now: datetime, settles: timedelta) -> Reach | None:
+        """How far a projection of this making has come, or of whichever it was last written to; what it was
+        told less than `settles` ago is not counted. None when nothing is stored of the user."""
+        ...
+
+    def searched_since(self, since: int, most: int) -> SearchedFeed:
+        """Chunks that changed after this place of the feed, about so many, whole steps of it."""
+        ...
+
+    def lacking(self, since: int, most: int) -> int:
+        """How many chunks changed after this place of the feed; counted no further than `most`."""
+        ...

@@ -1,0 +1,68 @@
+"""Chunks as Milvus has them: numbers only.
+
+A name (channel, agent, conversation, kind, role) is there as a hash of it with the user's number. That is all
+that comparing for equality needs, has no length and no quotes, and tells nobody what it was.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from recollect.ports.stored import Searched
+from recollect.stores.sql.codec import encode_time
+
+NEVER = 1 << 62
+"""Stands for an end that is not set, and for the latest time that is asked for."""
+ALWAYS = -NEVER
+"""Stands for a beginning that is not set: what was never retired, what was not put off."""
+NOBODY = 0
+"""Stands for a name that is not there."""
+
+NAMES = ("kind", "role", "channel", "agent", "conversation")
+TIMES = ("at", "valid_from", "valid_to", "stated_to", "recorded_at", "retired_at", "expires_at", "begins")
+
+
+def key(number: int, doc: int) -> str:
+    """What a document of a user is called."""
+    return f"{number}:{doc}"
+
+
+def doc_of(key: str) -> int:
+    return int(key.rpartition(":")[2])
+
+
+def code(number: int, name: str | None) -> int:
+    """A user's name for something, as a number that is never `NOBODY`."""
+    if name is None:
+        return NOBODY
+    text = f"{number}\0{name}".encode("utf-8", "surrogatepass")
+    return 1 + (int.from_bytes(blake2b(text, digest_size=8).digest()) >> 2)
+
+
+def row(number: int, chunk: Searched) -> dict[str, Any]:
+    """A chunk with a vector. `begins` is when a correction made for a later day comes into force."""
+    put_off = chunk.corrects and chunk.valid_from > chunk.recorded_at
+    return {
+        "id": key(number, chunk.doc),
+        "user_id": number,
+        **{name: code(number, getattr(chunk, name)) for name in NAMES},
+        "confidence": chunk.confidence,
+        "at": encode_time(chunk.at),
+        "valid_from": encode_time(chunk.valid_from),
+        "valid_to": _time(chunk.valid_to, NEVER),
+        "stated_to": _time(chunk.stated_to, NEVER),
+        "recorded_at": encode_time(chunk.recorded_at),
+        "retired_at": _time(chunk.retired_at, ALWAYS),
+        "expires_at": _time(chunk.expires_at, NEVER),
+        "begins": _time(chunk.valid_from if put_off else None, ALWAYS),
+        "vector": chunk.vector,
+    }
+
+
+def rows(number: int, chunks: Sequence[Searched]) -> list[dict[str, Any]]:
+    return [row(number, chunk) for chunk in chunks if chunk.vector is not None]
+
+
+def _time(at: datetime | None, unset: int) -> int:
+    return unset if at is None else encode_time(at)
