@@ -34,7 +34,8 @@ class Drawn(NoModel):
             np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSIONS, np.float32)
             for text in texts
         ]
-        return np.stack([vector / np.linalg.norm(vector) for vector in drawn])
+        matrix = np.stack(drawn)
+        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True).astype(np.float32)
 
 
 class Meter:

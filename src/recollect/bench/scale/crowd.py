@@ -119,9 +119,14 @@ class Crowd:
 
 def record_all(memory: Memory, batches: Sequence[Batch], threads: int, loaded: Loaded) -> None:
     """Record the batches by several threads, and add what that took."""
+
+    def record(batch: Batch) -> None:
+        user, messages = batch
+        memory.scope(user).record_many(messages)
+
     with ThreadPoolExecutor(threads) as pool:
         begun, spent = perf_counter(), process_time()
-        for _ in pool.map(lambda batch: memory.scope(batch[0]).record_many(batch[1]), batches):
+        for _ in pool.map(record, batches):
             pass
         loaded.seconds += perf_counter() - begun
         loaded.processor += process_time() - spent

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -121,4 +122,4 @@ def in_turn(queries: Sequence[Query], *ways: Callable[[Query], object], forget: 
         times.seconds.clear()
     with settled():
         for number, query in enumerate(queries):
-            alternate(number, *(lambda way=way, query=query: way(query) for way in ways))
+            alternate(number, *(partial(way, query) for way in ways))

@@ -8,8 +8,9 @@ from typing import Any
 
 from recollect.bench.scale.options import Options, Unavailable
 
-_WAL = "max_wal_size = '4GB'"
-"""More than the usual 1 GB, or a load of minutes is interrupted by checkpoints again and again."""
+_SETTINGS = ("max_wal_size = '4GB'", "maintenance_work_mem = '512MB'")
+"""As anybody would set them who loads gigabytes: the log is not written out again and again, and the index
+of a large user is made in memory."""
 
 
 @contextmanager
@@ -31,7 +32,8 @@ def postgres_server(options: Options) -> Generator[str]:
     server = package.get_server(folder / "data", cleanup_mode="stop")
     try:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            connection.execute(f"ALTER SYSTEM SET {_WAL}")
+            for setting in _SETTINGS:
+                connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
