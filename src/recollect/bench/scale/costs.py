@@ -86,7 +86,7 @@ def file_costs(setting: Setting, rows: int) -> dict[str, Any]:
 
 def _costs(setting: Setting, rows: int, meter: Meter, sizes: Callable[[], Bytes]) -> dict[str, Any]:
     setting.options.stage("costs", 0)
-    turn = {table: round(size / rows, 1) for table, size in sizes().items() if size}
+    turn = {table: round(size / rows, 1) for table, size in sizes().items() if size > rows / 10}
     with closing(open_memory(setting.address, Drawn())) as memory:
         _recalls(memory, setting, meter)
         _writes(memory, setting, meter)

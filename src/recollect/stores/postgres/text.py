@@ -69,7 +69,7 @@ def add_text(rows: UserRows, number: int, documents: Sequence[tuple[int, list[st
         return
     docs = [doc for doc, _ in documents]
     lengths = [len(words) for _, words in documents]
-    vectors = [_tsvector(number, stored_words(rows, words)) for _, words in documents]
+    vectors = [tsvector(number, stored_words(rows, words)) for _, words in documents]
     rows.connection.exec_driver_sql(
         "INSERT INTO texts (user_id, doc, length, terms) "
         "SELECT %s, * FROM unnest(%b::bigint[], %b::integer[], %b::tsvector[])",
@@ -88,7 +88,7 @@ def stored_words(rows: UserRows, words: Sequence[str]) -> Sequence[str]:
     return words if seal is None else [seal.word(rows.user, word) for word in words]
 
 
-def _tsvector(number: int, words: Sequence[str]) -> bytes:
+def tsvector(number: int, words: Sequence[str]) -> bytes:
     """The words as PostgreSQL receives a tsvector, which has room for some hundred thousand."""
     if not "".join(words).isalnum():  # nearly all are, and it is quick to tell
         words = [encode_text(word) for word in words]
