@@ -16,6 +16,7 @@ from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import failures, objects, sealed, upkeep
+from recollect.stores.postgres.numbers import Numbers
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
 from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
@@ -61,6 +62,7 @@ class PostgresBackend:
     def __init__(self, url: str, options: Options) -> None:
         self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout)
         self._options = options
+        self._numbers = Numbers(self._sessions)
         self._searcher: Searcher | None = None
         watch(self._sessions)
 
@@ -129,6 +131,9 @@ class PostgresBackend:
 
     def locked(self, statement: Select[Any]) -> Select[Any]:
         return statement.with_for_update()
+
+    def user_number(self, rows: UserRows) -> int:
+        return self._numbers.take()
 
     def partition_of(self, rows: UserRows) -> int:
         asked = rows.connection.exec_driver_sql(objects.PARTITION_OF, objects.partition_key(rows.user))

@@ -83,6 +83,7 @@ class Sessions:
     def __init__(self, url: URL, *, pool: int, timeout: float) -> None:
         self.where = address(url)
         self.engine = _engine(url, pool, timeout)
+        self._beside = _engine(url, 1, timeout)
         self._timeout = timeout
         self._process = os.getpid()
         self._closed = False
@@ -125,6 +126,17 @@ class Sessions:
         with self._translated(), self._persist(lambda: self._begun("SELECT ''"))[0] as connection:
             connection.detach()
             return work(connection)
+
+    def beside(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, in a short transaction of the operators' beside one that is open here, on a
+        connection that is not the pool's: all of those may be held by others who want this too."""
+        with self._beside.connect() as connection:
+            connection.detach()  # wanted too seldom to be kept
+            driver(connection).execute(f"BEGIN; {_whose(None)}")
+            with _ended(connection):
+                result = work(connection)
+                driver(connection).execute("COMMIT")
+                return result
 
     def close(self) -> None:
         self._closed = True
