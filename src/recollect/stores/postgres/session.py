@@ -132,7 +132,7 @@ class Sessions:
         connection that is not the pool's: all of those may be held by others who want this too."""
         with self._beside.connect() as connection:
             connection.detach()  # wanted too seldom to be kept
-            driver(connection).execute(f"BEGIN; {_whose(None)}")
+            driver(connection).execute(f"BEGIN; {_whose(None)}".encode())
             with _ended(connection):
                 result = work(connection)
                 driver(connection).execute("COMMIT")
