@@ -18,6 +18,7 @@ from recollect.bench.peers import command as peers
 from recollect.bench.progress import progress
 from recollect.bench.quality import ablation
 from recollect.bench.quality import command as quality
+from recollect.bench.scale import command as scale
 from recollect.bench.show import show
 from recollect.bench.tending import command as tending
 from recollect.bench.years import command as years
@@ -53,6 +54,7 @@ app.command(epilog=_epilog(tending.EXAMPLES))(tending.tending)
 app.command(epilog=_epilog(gateway.EXAMPLES))(gateway.gateway)
 app.command(epilog=_epilog(load.EXAMPLES))(load.load)
 app.command(epilog=_epilog(agent.EXAMPLES))(agent.agent)
+app.command(epilog=_epilog(scale.EXAMPLES))(scale.scale)
 
 
 @app.command(epilog=_epilog(EXAMPLES))

@@ -46,7 +46,7 @@ class PostgresPlace:
         self._made: list[str] = []
 
     def about(self) -> dict[str, Any]:
-        with _connected(self._server) as connection:
+        with connected(self._server) as connection:
             shown = {
                 name: connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
                 for name in ("server_version", *_SETTINGS)
@@ -57,11 +57,16 @@ class PostgresPlace:
         engine = f"PostgreSQL {values.pop('server_version')}, pgvector {vector}"
         return {"engine": engine, "server": values}
 
-    def database(self, name: str) -> str:
+    def database(self, name: str, *, like: str | None = None) -> str:
+        """The address of a new database: an empty one, or a copy of one of these that nobody uses now."""
         made = f"{self._prefix}{name.replace('-', '_')}"
-        with _connected(self._server) as connection:
+        create = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(made))
+        if like is not None:
+            template = sql.Identifier(make_url(like).database or "")
+            create += sql.SQL(" TEMPLATE {} STRATEGY file_copy").format(template)
+        with connected(self._server) as connection:
             try:
-                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(made)))
+                connection.execute(create)
             except psycopg.errors.InsufficientPrivilege:
                 raise StoreUnavailable(
                     f"The login {connection.info.user!r} may not make a scratch database, without which "
@@ -71,11 +76,11 @@ class PostgresPlace:
         return make_url(self._server).set(database=made).render_as_string(hide_password=False)
 
     def settle(self, address: str) -> None:
-        with _connected(address) as connection:
+        with connected(address) as connection:
             connection.execute(f"VACUUM (ANALYZE) {', '.join(_WRITTEN)}".encode())
 
     def megabytes(self, address: str) -> float:
-        with _connected(address) as connection:
+        with connected(address) as connection:
             asked = connection.execute("SELECT pg_database_size(current_database())")
             (size,) = asked.fetchone() or (0,)
         return round(size / MiB, 1)
@@ -93,7 +98,7 @@ class PostgresPlace:
         """Leave no database of it on the server."""
         if not self._made:
             return
-        with _connected(self._server) as connection:
+        with connected(self._server) as connection:
             while self._made:
                 name = sql.Identifier(self._made[-1])
                 connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
@@ -110,7 +115,7 @@ def scratch(server: str) -> Generator[PostgresPlace]:
         place.drop()
 
 
-def _connected(address: str) -> psycopg.Connection[Any]:
+def connected(address: str) -> psycopg.Connection[Any]:
     try:
         return psycopg.connect(address, autocommit=True)
     except psycopg.Error as error:
@@ -177,7 +182,7 @@ class BareSearch:
     """The rows in plain tables, with pgvector and a full-text index (GIN)."""
 
     def __init__(self, address: str, rows: Rows) -> None:
-        self._connection = _connected(address)
+        self._connection = connected(address)
         self._connection.adapters.register_dumper(_Halfvec, _HalfvecDumper)
         self._connection.execute(_TABLES.encode())
         vectors = (_halfvec(vector) for vector in rows.vectors)
@@ -224,10 +229,10 @@ class BareCopy:
 
     def __init__(self, address: str, product: str) -> None:
         open_memory(address).close()
-        with _connected(product) as source:
+        with connected(product) as source:
             _take_wall_down(source)
             self._rows = {table: _rows(source, table, key) for table, key in _WRITTEN.items()}
-        self._connection = _connected(address)
+        self._connection = connected(address)
         _take_wall_down(self._connection)
 
     @property
@@ -261,7 +266,7 @@ class BareCommits:
     """One small row a commit, each flushed to the disk."""
 
     def __init__(self, address: str) -> None:
-        self._connection = _connected(address)
+        self._connection = connected(address)
         self._connection.execute("CREATE TABLE small (id bigserial PRIMARY KEY, content text NOT NULL)")
 
     def commit(self, content: str) -> None:

@@ -51,5 +51,6 @@ app = new_app(
     "recollect bench load --soak 600",
     "recollect bench years --plot years.png",
     "recollect bench agent",
+    "recollect bench scale --json > scale.json",
     cls=Lazy,
 )

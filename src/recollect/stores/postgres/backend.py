@@ -16,6 +16,7 @@ from recollect.keys import Key
 from recollect.model.search import Candidate, Search
 from recollect.ports.clock import Clock
 from recollect.stores.postgres import failures, objects, online, sealed, upkeep
+from recollect.stores.postgres.numbers import Numbers
 from recollect.stores.postgres.replicas import LEAST_TIMEOUT, Replicas
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
@@ -66,6 +67,7 @@ class PostgresBackend:
         pooler = parsed(options.pooler) if options.pooler else None
         self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout, pooler=pooler)
         self._options = options
+        self._numbers = Numbers(self._sessions)
         self._searcher: Searcher | None = None
         self._replicas = self._standbys() if options.replicas else None
         watch(self._sessions)
@@ -144,6 +146,9 @@ class PostgresBackend:
 
     def locked(self, statement: Select[Any]) -> Select[Any]:
         return statement.with_for_update()
+
+    def user_number(self, rows: UserRows) -> int:
+        return self._numbers.take()
 
     def partition_of(self, rows: UserRows) -> int:
         asked = rows.connection.exec_driver_sql(objects.PARTITION_OF, objects.partition_key(rows.user))

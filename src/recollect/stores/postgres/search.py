@@ -23,6 +23,9 @@ from recollect.stores.sql.codec import StoredVector, decode_time, encode_vector
 
 MARGIN = 4
 """How many times as many as are wanted are held against the filter at first."""
+WIDTH = 400
+"""How many of the nearest an index keeps in sight at least: twice as many cost a millisecond, and find what
+half as many miss where vectors lie in groups."""
 
 _STATE = """
 SELECT u.number, u.documents, u.terms, s.id, s.model, s.dimensions, s.unrelated,
@@ -138,7 +141,7 @@ def _nearest(cursor: Cursor[TupleRow], state: _State, search: Search, *, indexed
     if indexed and state.space is not None:
         column = f"vector::halfvec({state.space.dimensions})"  # as the index has it
         owner = f" AND hashtextextended(user_id, 0) = {OWNER}"
-        cursor.execute(f"SET LOCAL hnsw.ef_search = {min(max(tried, 200), 1000)}".encode())
+        cursor.execute(f"SET LOCAL hnsw.ef_search = {min(max(2 * tried, WIDTH), 1000)}".encode())
         cursor.execute(_BY_INDEX)
     values = state.values | {"vector": state.vector, "tried": tried}
     statement = _NEAREST.format(vector=column, owner=owner, where=state.where)

@@ -88,6 +88,7 @@ class Sessions:
         self._direct = _engine(url, pool, timeout)
         self.engine = self._direct if pooler is None else _engine(pooler, pool, timeout, pooled=True)
         self._set = "" if pooler is None else _set_locally(url, timeout)
+        self._beside = _engine(url, 1, timeout)
         self._timeout = timeout
         self._process = os.getpid()
         self._closed = False
@@ -171,9 +172,20 @@ class Sessions:
             connection.close()
             return None
 
+    def beside(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, in a short transaction of the operators' beside one that is open here, on a
+        connection that is not the pool's: all of those may be held by others who want this too."""
+        with self._beside.connect() as connection:
+            connection.detach()  # wanted too seldom to be kept
+            driver(connection).execute(f"BEGIN; {_whose(None)}".encode())
+            with ended(connection):
+                result = work(connection)
+                driver(connection).execute("COMMIT")
+                return result
+
     def close(self) -> None:
         self._closed = True
-        for engine in {self.engine, self._direct}:
+        for engine in {self.engine, self._direct, self._beside}:
             engine.dispose()
 
     def before_fork(self) -> None: ...
@@ -181,7 +193,7 @@ class Sessions:
     def after_fork(self) -> None:
         if os.getpid() != self._process:
             self._process = os.getpid()
-            for engine in {self.engine, self._direct}:
+            for engine in {self.engine, self._direct, self._beside}:
                 engine.dispose(close=False)  # they are still the parent's
 
     def _persist(self, step: Callable[[], T]) -> T:

@@ -11,6 +11,7 @@ therefore reads with the workers' rights, and takes the user from the wall's own
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,14 @@ from numpy.typing import NDArray
 from psycopg import Cursor
 from sqlalchemy import Connection
 
+from recollect.stores.sql.arrays import ColumnValues
 from recollect.stores.sql.codec import encode_text
 from recollect.stores.sql.rows import UserRows
 from recollect.text.bm25 import COUNT_LIMIT, Postings, scores
 
 _TSVECTOR_BYTES = 1_000_000
+_COUNT = Struct(">i")
+_NOWHERE = "\0\0\0"
 _SURELY_FITS = 3000
 """So many words of any length fit into a tsvector."""
 _OFTEN = ("", *(f"^{count}" for count in range(2, COUNT_LIMIT + 1)))
@@ -65,11 +69,16 @@ def add_text(rows: UserRows, number: int, documents: Sequence[tuple[int, list[st
         return
     docs = [doc for doc, _ in documents]
     lengths = [len(words) for _, words in documents]
-    vectors = [_tsvector(number, stored_words(rows, words)) for _, words in documents]
+    vectors = [tsvector(number, stored_words(rows, words)) for _, words in documents]
     rows.connection.exec_driver_sql(
         "INSERT INTO texts (user_id, doc, length, terms) "
-        "SELECT %s, * FROM unnest(%s::bigint[], %s::integer[], %s::tsvector[])",
-        (rows.user, docs, lengths, vectors),
+        "SELECT %s, * FROM unnest(%b::bigint[], %b::integer[], %b::tsvector[])",
+        (
+            rows.user,
+            ColumnValues("bigint", docs),
+            ColumnValues("integer", lengths),
+            ColumnValues("tsvector", vectors),
+        ),
     )
 
 
@@ -79,21 +88,28 @@ def stored_words(rows: UserRows, words: Sequence[str]) -> Sequence[str]:
     return words if seal is None else [seal.word(rows.user, word) for word in words]
 
 
-def _tsvector(number: int, words: Sequence[str]) -> str:
-    """The words as PostgreSQL reads a tsvector, which has room for some hundred thousand."""
-    parts = [
-        _quoted(number, word, end)
-        for word, count in Counter(words).items()
-        for end in _OFTEN[: min(count, COUNT_LIMIT)]
-    ]
+def tsvector(number: int, words: Sequence[str]) -> bytes:
+    """The words as PostgreSQL receives a tsvector, which has room for some hundred thousand."""
+    if not "".join(words).isalnum():  # nearly all are, and it is quick to tell
+        words = [encode_text(word) for word in words]
+    counted = Counter(words)
+    parts = [*counted]
+    if len(parts) < len(words):
+        often = [(word, min(count, COUNT_LIMIT)) for word, count in counted.items() if count > 1]
+        parts += (word + end for word, count in often for end in _OFTEN[1:count])
     if len(parts) > _SURELY_FITS:
-        sizes = accumulate(len(part.encode()) for part in parts)
+        sizes = accumulate(len(f"{number}_{part}".encode()) for part in parts)
         parts = [part for part, size in zip(parts, sizes, strict=True) if size < _TSVECTOR_BYTES]
-    return " ".join(parts)
+    if not parts:
+        return _COUNT.pack(0)
+    # Each ends with a zero, and with how often its places are told: never.
+    listed = f"{_NOWHERE}{number}_".join(parts)
+    return _COUNT.pack(len(parts)) + f"{number}_{listed}{_NOWHERE}".encode()
 
 
 def _quoted(number: int, word: str, end: str) -> str:
-    if not word.isalnum():  # few are not, and it is quick to tell
+    """A word of a question, which the server reads as text."""
+    if not word.isalnum():
         word = encode_text(word.replace("\\", "\\\\").replace("'", "''"))
     return f"'{number}_{word}{end}'"
 

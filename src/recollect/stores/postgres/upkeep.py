@@ -47,6 +47,10 @@ OWNER = "hashtextextended(%(user)s::text, 0)"
 erased, and cannot be scrubbed there."""
 LARGEST_INDEXED = 4000
 """Dimensions that pgvector indexes at most, of 16 bits each."""
+CARE = 128
+"""How widely each vector's neighbours are looked for while an index is made. With pgvector's 64 whole
+groups of vectors that are like one another cannot be reached from others: of 200,000 in 200 groups .98 of
+the nearest ten are found however widely one searches, with this all of them."""
 
 
 def scrub(connection: Connection, number: int) -> bool:
@@ -147,6 +151,7 @@ def index_large_users(connection: Connection, over: int) -> int:
         run(
             f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {objects.partition('vectors', number)} "
             f"USING hnsw ((vector::halfvec({row.dimensions})) halfvec_ip_ops) "
+            f"WITH (ef_construction = {CARE}) "
             f"WHERE hashtextextended(user_id, 0) = {user} AND space = {row.space}"
         )
         run(f"ALTER INDEX {name} ALTER 1 SET STATISTICS 0")

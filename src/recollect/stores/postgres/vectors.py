@@ -9,6 +9,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
+from recollect.stores.postgres import arrays
 from recollect.stores.sql.codec import StoredVector
 
 TYPE = "halfvec"
@@ -39,6 +40,7 @@ class _HalfvecTextLoader(Loader):
 def register(connection: Connection[Any]) -> None:
     """Let the connection send and receive vectors, if its database knows them."""
     found = connection.execute("SELECT oid, typarray FROM pg_type WHERE typname = %s", (TYPE,)).fetchone()
+    arrays.register(connection, {} if found is None else {TYPE: found[0]})
     if found is None:
         return
     oid, array_oid = found

@@ -47,6 +47,10 @@ class Backend(Protocol):
         """The statement, holding the rows it reads until the transaction ends."""
         ...
 
+    def user_number(self, rows: UserRows) -> int:
+        """A number that nobody had before, for a user who is new."""
+        ...
+
     def partition_of(self, rows: UserRows) -> int:
         """Which part of the database the user's rows are in, of those that are scrubbed on their own."""
         ...

@@ -20,7 +20,7 @@ def lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
         rows.insert_missing(
             schema.users,
             {
-                "number": _next_number(rows.connection),
+                "number": backend.user_number(rows),
                 "seq": 0,
                 "next_doc": 1,
                 "documents": 0,
@@ -31,9 +31,11 @@ def lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
     return found[0]
 
 
-def _next_number(connection: Connection) -> int:
-    """A user number nobody had before."""
+def next_number(connection: Connection, count: int = 1) -> int:
+    """The first of so many user numbers that nobody had before. Whoever asks next waits until this
+    transaction ends."""
     table = schema.meta
-    bump = update(table).where(table.c.key == _NEXT_USER).values(value=table.c.value + 1)
+    bump = update(table).where(table.c.key == _NEXT_USER).values(value=table.c.value + count)
     connection.execute(bump)
-    return connection.execute(select(table.c.value).where(table.c.key == _NEXT_USER)).scalar_one()
+    last: int = connection.execute(select(table.c.value).where(table.c.key == _NEXT_USER)).scalar_one()
+    return last - count + 1

@@ -29,6 +29,7 @@ from sqlalchemy import (
     update,
 )
 
+from recollect.stores.sql.arrays import ColumnValues
 from recollect.stores.sql.codec import encode_text
 from recollect.stores.sql.kept import insert_directly, kept
 from recollect.stores.sql.sealing import Seal, sealed_places
@@ -85,10 +86,12 @@ def _insertion(
     # All rows in one statement, a parameter for each column. (COPY does not go through row-level security.)
     quoted = dialect.identifier_preparer.quote
     names = ", ".join(map(quoted, table.c.keys()))
-    types = ", ".join(f"%b::{column.type.compile(dialect).split()[0]}[]" for column in table.c)
+    types = [column.type.compile(dialect).split()[0].lower() for column in table.c]
     if sealed:
-        types = types.replace("halfvec", "bytea")
-    return f"INSERT INTO {quoted(table.name)} ({names}) SELECT * FROM unnest({types})", tuple
+        types = ["bytea" if name == "halfvec" else name for name in types]
+    arrays = ", ".join(f"%b::{name}[]" for name in types)
+    statement = f"INSERT INTO {quoted(table.name)} ({names}) SELECT * FROM unnest({arrays})"
+    return statement, lambda columns: tuple(map(ColumnValues, types, columns))
 
 
 @lru_cache(maxsize=256)

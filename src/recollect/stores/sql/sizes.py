@@ -31,8 +31,10 @@ _ADD = (
 class Sizes:
     """What one transaction adds to and takes from each channel."""
 
-    def __init__(self, rows: UserRows) -> None:
+    def __init__(self, rows: UserRows, *, new: bool) -> None:
         self._rows = rows
+        self._new = new
+        """Whether the user has nothing yet, so that there is nothing to count."""
         self._more: dict[str, dict[str, int]] = {}
 
     def add(self, table: Table, channels: Sequence[Any], sign: int = 1) -> None:
@@ -68,6 +70,9 @@ class Sizes:
 
     def _grown(self, channel: str, more: Mapping[str, int]) -> Mapping[str, int]:
         given = {"which": channel, "more_turns": more["turns"], "more_memories": more["memories"]}
+        if self._new:
+            self._rows.insert(schema.sizes, [{"channel": channel, **more}])
+            return more
         for row in self._rows.all(_ADD, **given):
             if channel != ALL and not row["turns"] and not row["memories"]:  # its name may tell something
                 self._rows.delete_in(schema.sizes, schema.sizes.c.channel, [channel])

@@ -165,7 +165,7 @@ class _Writer:
         self._seq = seq
         self._secret = bytes.fromhex(secret)
         self.indexer = indexer
-        self.sizes = Sizes(rows)
+        self.sizes = Sizes(rows, new=seq == 1)
         self.places = Places(rows)
         self.turns: list[Turn] = []
         self.created = 0

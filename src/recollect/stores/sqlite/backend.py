@@ -27,6 +27,7 @@ from recollect.stores.sql import migrate
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.in_process import Searcher
+from recollect.stores.sql.locking import next_number
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.store import SqlStore
 from recollect.stores.sqlite.cipher import (
@@ -150,6 +151,9 @@ class SqliteBackend:
 
     def locked(self, statement: Select[Any]) -> Select[Any]:
         return statement  # BEGIN IMMEDIATE holds the whole file
+
+    def user_number(self, rows: UserRows) -> int:
+        return next_number(rows.connection)
 
     def partition_of(self, rows: UserRows) -> int:
         return 0
