@@ -1,7 +1,7 @@
 """The statements. What is put together here is put together of the names in `drawing`; all else is given as
 parameters."""
 
-from recollect.stores.neo4j.drawing import ALL_LABELS, EDGES, FOLLOWED_BY, LABELS, Edge
+from recollect.stores.neo4j.drawing import ALL_LABELS, EDGES, FOLLOWED_BY, LABELS, LINKS, Edge
 
 META = "Recollect"
 """The label of the one node that says which making of the graph this is."""
@@ -52,6 +52,15 @@ def blank(kind: str) -> str:
     """What is gone is left without anything but its key, for `tidy` to take away."""
     return (
         f"UNWIND $ids AS id MATCH (n:{LABELS[kind]} {{user: $user, id: id}}) SET n = {{user: $user, id: id}}"
+    )
+
+
+def sever(kind: str) -> str:
+    """Takes away what leads to such records by a link, as the store does with what links to one that is gone.
+    What has its key in a field keeps it."""
+    return (
+        f"UNWIND $ids AS id MATCH (n:{LABELS[kind]} {{user: $user, id: id}})<-[e:{'|'.join(LINKS)}]-() "
+        "WITH collect(e) AS edges FOREACH (e IN edges | DELETE e)"
     )
 
 

@@ -1,6 +1,6 @@
 """How records are drawn: which nodes and edges they become.
 
-A relation is a node between two entities, not an edge: it cites turns, to which an edge could not lead, and is
+A relation is a node between two entities, not an edge: it cites turns, to which an edge cannot lead, and is
 found by its id alone. What it is called is a property: no name that a user gave is ever part of a statement,
 and labels and the types of edges are those listed here.
 """
@@ -104,6 +104,8 @@ EDGES: Mapping[str, tuple[Edge, ...]] = {
         Edge("INVOKED", TOOL, "tool"),
     ),
 }
+LINKS = ("DERIVED_FROM", "ABOUT", "BLOCKED_BY")
+"""What is a link in the store, which goes with what it leads to."""
 FOLLOWED_BY = "FOLLOWED_BY"
 """From a turn to the next."""
 
@@ -135,7 +137,7 @@ def drawn(view: UserView, entries: Iterable[FeedEntry]) -> Drawing:
 def _draw(drawing: Drawing, record: Record, secret: bytes) -> None:
     kind = record.kind
     id = key(_named(record.id, secret) if kind == "conversation" else record.id)
-    row = _properties(record) | {"id": id}
+    row = _properties(record) | {"id": id, "channel": key(getattr(record, "channel", ""))}
     if kind == "conversation":
         row["name"] = plain(record.id)
     if isinstance(record, Turn):
@@ -155,8 +157,7 @@ def _named(conversation: str, secret: bytes) -> str:
 
 
 def _properties(record: Record) -> Row:
-    names = ("channel", *_PROPERTIES[record.kind])
-    values = {name: _value(getattr(record, name)) for name in names}
+    values = {name: _value(getattr(record, name)) for name in _PROPERTIES[record.kind]}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -180,22 +181,23 @@ def plain(text: str) -> str:
     return cut.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-_BARE = re.compile(r"[!-}]*", re.ASCII)
+_BARE = re.compile(r"[%-}]*", re.ASCII)
 _CODED = re.compile(r"[ ~]([0-9a-f]{2})")
 
 
 def key(id: str) -> str:
-    """An id in letters that every server has and sorts alike, and in the order that the ids have: what is
-    below them is written behind a blank, what is above behind a tilde. Most stay as they are."""
+    """An id, or the name of a channel, in letters that every server has and sorts alike, and in the order that
+    ids have: what is below them is written behind a blank, what is above behind a tilde. A dollar is below:
+    not every server takes a value that begins with one for a value. Most stay as they are."""
     if _BARE.fullmatch(id):
         return id
     return "".join(_coded(byte) for byte in id.encode("utf-8", "surrogatepass"))
 
 
 def _coded(byte: int) -> str:
-    if 0x20 < byte < 0x7E:
+    if 0x24 < byte < 0x7E:
         return chr(byte)
-    return f"{' ' if byte <= 0x20 else '~'}{byte:02x}"
+    return f"{' ' if byte <= 0x24 else '~'}{byte:02x}"
 
 
 def id_of(key: str) -> str:

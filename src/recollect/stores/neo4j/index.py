@@ -9,7 +9,7 @@ from recollect.ports.projection import Portion
 from recollect.ports.store import UserView
 from recollect.stores.neo4j import cypher
 from recollect.stores.neo4j.bolt import Bolt, Row, Run
-from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, id_of, key, plain
+from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, id_of, key
 
 LAYOUT = 1
 """Which way of drawing this is: a graph drawn another way is made anew."""
@@ -94,7 +94,7 @@ class Neo4jGraph:
             epoch=epoch,
             user=number,
             entities=[key(id) for id in dict.fromkeys(entities)],
-            channels=None if channels is None else [plain(channel) for channel in channels],
+            channels=None if channels is None else [key(channel) for channel in channels],
             most=most,
             before=None if before is None else key(before),
         )
@@ -129,6 +129,7 @@ def _draw(run: Run, number: int, drawing: Drawing) -> None:
 
     for kind, ids in drawing.gone.items():
         unlink(kind, ids)
+        run(cypher.sever(kind), user=number, ids=ids)
         run(cypher.blank(kind), user=number, ids=ids)
         left.setdefault(LABELS[kind], set()).update(ids)
     for kind, rows in drawing.nodes.items():
