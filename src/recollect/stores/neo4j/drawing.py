@@ -186,8 +186,8 @@ _CODED = re.compile(r"[ ~]([0-9a-f]{2})")
 
 
 def key(id: str) -> str:
-    """An id, or the name of a channel, in letters that every server has and sorts alike, and in the order that
-    ids have: what is below them is written behind a blank, what is above behind a tilde. A dollar is below:
+    """An id, or a channel's name, in letters that every server has and sorts alike, and in the order that ids
+    have: what is below them is written behind a blank, what is above behind a tilde. A dollar is below:
     not every server takes a value that begins with one for a value. Most stay as they are."""
     if _BARE.fullmatch(id):
         return id

@@ -1,0 +1,1 @@
+"""How it does with a great many rows and users, part by part."""
