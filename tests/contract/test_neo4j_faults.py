@@ -184,6 +184,7 @@ def test_a_server_that_is_killed_fails_no_request_and_is_caught_up_with(
 ) -> None:
     tell_some(drawn)
     mine, numbers, problems = drawn.scope("derek"), count(), list[str]()
+    drawn.store.user("derek").apply([put(entity("hub", "Hub"))])
 
     def work(times: int) -> None:
         for _ in range(times):
@@ -191,7 +192,7 @@ def test_a_server_that_is_killed_fails_no_request_and_is_caught_up_with(
             mine.record("user", f"Anna visited Nowhere{n}.", conversation="load")
             problems.extend(mine.recall("Where does Anna live?", include=["related"]).problems)
             drawn.store.user("derek").apply(
-                [put(entity(f"e{n}", "E")), Put(relation(f"r{n}", f"e{n}", "e0"))]
+                [put(entity(f"e{n}", "E")), Put(relation(f"r{n}", f"e{n}", "hub"))]
             )
             assert [one.id for one in mine.neighbours(f"e{n}").relations]
 

@@ -129,7 +129,7 @@ class Graph:
         if reached.since == reached.seq:
             return set()
         entries, upto = self.view.steps(kinds, reached.since, GAP)
-        if upto < reached.seq:
+        if upto < reached.seq or len(entries) > GAP:  # a step may be large
             raise ProjectionError(_behind(reached.index))
         return {entry.id for entry in entries}
 

@@ -247,6 +247,14 @@ class GraphContract:
         store.apply([Put(relation("r", "b", "b"))])
         agree(walked, user)
 
+    def test_one_that_nothing_touches_takes_nobodys_place(self, walked: Memory) -> None:
+        user = somebody()
+        store = walked.store.user(user)
+        store.apply([put(entity(id, id)) for id in ("a", "b", "alone")])
+        store.apply([Put(relation(f"r{n}", "a", "b")) for n in range(5)])
+        told(walked)
+        agree(walked, user)
+
     def test_of_very_many_the_newest_are_read_first(self, walked: Memory) -> None:
         user = somebody()
         store = walked.store.user(user)

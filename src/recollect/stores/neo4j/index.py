@@ -95,10 +95,10 @@ class Neo4jGraph:
             user=number,
             entities=[key(id) for id in dict.fromkeys(entities)],
             channels=None if channels is None else [key(channel) for channel in channels],
-            most=most,
+            most=most + 1,  # one may be that an entity has none
             before=None if before is None else key(before),
         )
-        return self._ids(epoch, found)
+        return self._ids(epoch, found)[:most]
 
     def about(self, epoch: str, number: int, entity: str) -> list[str]:
         found = self._bolt.read(cypher.ABOUT, epoch=epoch, user=number, entity=key(entity))

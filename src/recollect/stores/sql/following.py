@@ -8,13 +8,15 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Select, bindparam, or_
 
-from recollect.model.records import SEARCHABLE, Record
+from recollect.model.records import MEMORY_KINDS, Record
 from recollect.ports.store import FeedEntry
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.copying import deleted_of
 from recollect.stores.sql.rows import UserRows, own_select
 
+_SEARCHED = ("turn", *MEMORY_KINDS)
+"""What is always searched; of entities, only those of whom there is more to tell than a name."""
 _SEQ = own_select(schema.users, schema.users.c.seq)
 
 
@@ -25,11 +27,11 @@ def _sources(kinds: tuple[str, ...]) -> tuple[tuple[str, bool, Select[Any], Sele
     searched is found by its chunks, which have an index for it."""
     gone, chunks = schema.deletions.c, schema.chunks.c
     found = [("", True, *_between(gone.seq, gone.id, gone.kind, _among(gone.kind, kinds)))]
-    if searched := [kind for kind in kinds if kind in SEARCHABLE]:
+    if searched := [kind for kind in kinds if kind in _SEARCHED]:
         of_kinds = _among(chunks.kind, searched)
         found.append(("", False, *_between(chunks.seq, chunks.owner, chunks.kind, of_kinds)))
     for kind in kinds:
-        if kind not in SEARCHABLE:
+        if kind not in _SEARCHED:
             columns = schema.RECORD_TABLES[kind].c
             found.append((kind, False, *_between(columns.seq, columns.id)))
     return tuple(found)
