@@ -76,7 +76,7 @@ class Server:
         )
         ends = monotonic() + START_SECONDS
         while monotonic() < ends and self._process.poll() is None:
-            with suppress(_errors()), _session(self.place) as session:
+            with suppress(*_errors()), _session(self.place) as session:
                 session.run("RETURN 1").consume()
                 return
         raise TimeoutError("ArcadeDB did not start.")

@@ -129,58 +129,37 @@ def _verbs(work: Workspace, id: str) -> list[Any]:
 
 
 _ENTITIES = HOSTILE[:8]
-_IDS = st.sampled_from(HOSTILE)
+_ids = st.sampled_from(HOSTILE)
+_entity_ids = st.sampled_from(_ENTITIES)
+_channels = st.sampled_from(CHANNELS)
 _times = st.sampled_from(MOMENTS)
-_relations = st.builds(
-    lambda id, ends, type, channel, begins, ends_at, retired: Put(
-        relation(
-            id,
-            *ends,
-            type=type,
-            channel=channel,
-            valid_from=begins,
-            valid_to=ends_at,
-            retired_at=retired,
-        )
-    ),
-    _IDS,
-    st.tuples(st.sampled_from(_ENTITIES), st.sampled_from(_ENTITIES)),
-    st.sampled_from(TYPES),
-    st.sampled_from(CHANNELS),
-    _times,
-    st.none() | _times,
-    st.none() | _times,
-)
-_entities = st.builds(
-    lambda id, name, channel: put(entity(id, name, channel=channel)),
-    st.sampled_from(_ENTITIES),
-    st.sampled_from(TYPES),
-    st.sampled_from(CHANNELS),
-)
-_memories = st.builds(
-    lambda id, about, channel, end: put(
-        memory(
-            MEMORY_TYPES[len(id) % len(MEMORY_TYPES)],
-            f"about {id}",
-            f"Said of {about}",
-            about=tuple(sorted(about)),
-            channel=channel,
-            valid_to=end,
-        )
-    ),
-    _IDS,
-    st.sets(st.sampled_from(_ENTITIES), max_size=3),
-    st.sampled_from(CHANNELS),
-    st.none() | _times,
-)
-_removals = st.builds(
-    lambda kind, id: Remove(kind, (f"about {id}" if kind == "fact" else id,)),
-    st.sampled_from(["relation", "entity", "fact"]),
-    _IDS,
-)
-_changes = st.lists(
-    st.tuples(_relations | _relations | _entities | _memories | _removals, st.booleans()), max_size=25
-)
+
+
+@st.composite
+def _changes(draw: st.DrawFn) -> Change:
+    """Something stored, stored anew in another way, or removed."""
+    id, channel = draw(_ids), draw(_channels)
+    match draw(st.sampled_from(["relation", "relation", "relation", "entity", "memory", "removal"])):
+        case "relation":
+            times = {
+                "valid_from": draw(_times),
+                "valid_to": draw(st.none() | _times),
+                "retired_at": draw(st.none() | _times),
+            }
+            type = draw(st.sampled_from(TYPES))
+            return Put(
+                relation(id, draw(_entity_ids), draw(_entity_ids), type=type, channel=channel, **times)
+            )
+        case "entity":
+            return put(entity(draw(_entity_ids), draw(st.sampled_from(TYPES)), channel=channel))
+        case "memory":
+            about = tuple(sorted(draw(st.sets(_entity_ids, max_size=3))))
+            kind = MEMORY_TYPES[len(id) % len(MEMORY_TYPES)]
+            ends = draw(st.none() | _times)
+            return put(memory(kind, f"m {id}", "Said", about=about, channel=channel, valid_to=ends))
+        case _:
+            gone = draw(st.sampled_from(["relation", "entity", "fact"]))
+            return Remove(gone, (f"m {id}" if gone == "fact" else id,))
 
 
 class GraphContract:
@@ -188,12 +167,12 @@ class GraphContract:
 
     @pytest.mark.slow
     @settings(
-        max_examples=10,
+        max_examples=25,
         deadline=None,
         phases=(Phase.explicit, Phase.generate),  # each example asks a server some hundred times
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
-    @given(changes=_changes)
+    @given(changes=st.lists(st.tuples(_changes(), st.booleans()), max_size=25))
     def test_any_graph_is_walked_as_it_is_stored(
         self, walked: Memory, changes: list[tuple[Change, bool]]
     ) -> None:
