@@ -16,7 +16,7 @@ from recollect import Memory
 from recollect.errors import ProjectionError, SettingsError
 from recollect.model.changes import Put, Remove
 from recollect.testing.graph_suite import agree, graph_of, relation, told, workspace
-from recollect.testing.store_samples import append, draft, entity, fact, put
+from recollect.testing.store_samples import ManualClock, append, draft, entity, fact, put
 from tests.contract import bolt
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -239,6 +239,25 @@ def test_a_graph_that_was_lost_is_drawn_again(drawn: Memory, place: bolt.Place) 
     told(drawn)
     assert bolt.everything(place).replace(_epoch(drawn), "") == before
     agree(drawn, "derek")
+
+
+def test_what_a_cluster_was_told_just_now_is_added_from_the_store(
+    drawn: Memory, place: bolt.Place, tmp_path: Path
+) -> None:
+    """Told by the address of one: members of it may not have heard of what another took."""
+    clock, url = ManualClock(), place.neo4j.replace("bolt://", "neo4j://")
+    given = place.settings(neo4j=url)
+    with Memory.open(tmp_path / "routed.db", embedder="none", clock=clock, **given) as memory:
+        tell_some(memory)
+        assert memory.graph is not None
+        for reached in (False, True):
+            reach = memory.store.user("derek").reach(
+                "neo4j", _epoch(memory), clock.now(), memory.graph.settles
+            )
+            assert reach is not None
+            assert (reach.noted, reach.reached == reach.seq) == (reach.seq, reached)
+            agree(memory, "derek")
+            clock.advance(seconds=10)
 
 
 def test_what_the_graph_says_wrongly_is_not_believed(drawn: Memory, place: bolt.Place) -> None:

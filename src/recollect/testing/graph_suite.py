@@ -56,7 +56,7 @@ HOSTILE = (
 """Names and ids that try to be more than that, or sort in their own way."""
 TYPES = (*HOSTILE, "a\x00b", "lone \ud800", "x" * 500)
 CHANNELS = ("_global", "work", "`; DROP", "wörk")
-MOMENTS = tuple(START + timedelta(days=days) for days in (-20, -5, 0, 5, 20))
+MOMENTS = tuple(START + timedelta(days=days) for days in (-20, 0, 20))
 
 _numbers = count()
 
@@ -87,10 +87,13 @@ def relation(id: str, source: str, target: str, **fields: Any) -> Relation:
 
 def looked_at(store: UserStore, ids: Iterable[str], channels: Sequence[str] | None) -> list[str]:
     """What touches the entities, by looking at every relation."""
+    return _among(list(store.find(Relation)), ids, channels)
+
+
+def _among(known: Iterable[Relation], ids: Iterable[str], channels: Sequence[str] | None) -> list[str]:
     among = set(ids)
-    touching = [one.id for one in store.find(Relation) if among & {one.source, one.target}]
-    read = {one.id for one in store.find(Relation) if channels is None or one.channel in channels}
-    return sorted(read & {*touching}, reverse=True)
+    touching = (one for one in known if among & {one.source, one.target})
+    return sorted((one.id for one in touching if channels is None or one.channel in channels), reverse=True)
 
 
 def agree(memory: Memory, user: str) -> None:
@@ -98,13 +101,13 @@ def agree(memory: Memory, user: str) -> None:
     store, problems = memory.store.user(user), list[str]()
     graph = Graph(workspace(memory, user), store, problems.append)
     known = [one.id for one in store.find(Entity)]
+    relations, memories = list(store.find(Relation)), list(store.find(MemoryRecord))
     for ids in ([], known, ["nobody"], *([id] for id in known)):
-        for channels in (None, (), ("_global",), ("_global", "work"), CHANNELS):
-            for most in (1, 3, 200):
-                found = [one.id for one in graph.touching(ids, channels, most)]
-                assert found == looked_at(store, ids, channels)
+        for channels, most in ((None, 1), ((), 200), (("_global", "work"), 3), (CHANNELS, 200)):
+            found = [one.id for one in graph.touching(ids, channels, most)]
+            assert found == _among(relations, ids, channels)
     for id in (*known, "nobody"):
-        about = [one.id for one in store.find(MemoryRecord) if id in one.about]
+        about = [one.id for one in memories if id in one.about]
         assert [one.id for one in graph.about(id)] == about
     assert problems == []
     for channel in ("_global", "work"):
@@ -120,11 +123,7 @@ def _verbs(work: Workspace, id: str) -> list[Any]:
     walked = [related(graph, [start], at, channels) for at in MOMENTS for channels in (None, work.channels)]
     if not work.reaches(start.channel):
         return walked
-    around = [
-        neighbours(work, id, hops, at, limit)
-        for at in MOMENTS
-        for hops, limit in ((1, 1), (1, 50), (3, 3), (3, 50))
-    ]
+    around = [neighbours(work, id, hops, at, limit) for at in MOMENTS for hops, limit in ((1, 50), (3, 3))]
     return [*walked, *around, *(timeline(work, id, None, None, 100, at) for at in (None, *MOMENTS))]
 
 
@@ -166,13 +165,18 @@ class GraphContract:
     """What every graph answers, whatever was stored and however little the index was told of it."""
 
     @pytest.mark.slow
+    @pytest.mark.timeout(600)
     @settings(
-        max_examples=25,
+        max_examples=15,
         deadline=None,
         phases=(Phase.explicit, Phase.generate),  # each example asks a server some hundred times
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+        suppress_health_check=[
+            HealthCheck.differing_executors,  # every adapter's class runs it
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.too_slow,
+        ],
     )
-    @given(changes=st.lists(st.tuples(_changes(), st.booleans()), max_size=25))
+    @given(changes=st.lists(st.tuples(_changes(), st.booleans()), max_size=20))
     def test_any_graph_is_walked_as_it_is_stored(
         self, walked: Memory, changes: list[tuple[Change, bool]]
     ) -> None:

@@ -42,6 +42,7 @@ class Bolt:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._driver: Any = None
+        self._bookmarks: Any = None
         self._process = 0
 
     def read(self, statement: str, **given: Any) -> list[Row]:
@@ -83,12 +84,16 @@ class Bolt:
         return self._session(WRITE_ACCESS)
 
     def _session(self, access: str) -> Any:
-        return self._driver.session(database=self._database, default_access_mode=access)
+        return self._driver.session(
+            database=self._database, default_access_mode=access, bookmark_manager=self._bookmarks
+        )
 
     def _answered(self, ask: Callable[[], Awaitable[T]], timeout: float) -> T:
         async def within() -> T:
             if self._driver is None:
                 self._driver = self._connected()
+                # Whichever member of a cluster is asked waits for what this process has written.
+                self._bookmarks = cast(Any, AsyncGraphDatabase).bookmark_manager() if self.routed else None
             return await asyncio.wait_for(ask(), timeout)
 
         try:
