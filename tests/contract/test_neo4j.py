@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("neo4j", reason="the driver is an extra")
 
 from recollect import Memory
+from recollect.bench.scale.graph import graph_agreement
 from recollect.testing.graph_suite import GraphContract, told
 from recollect.testing.store_samples import ManualClock
 from tests.contract import bolt
@@ -33,3 +34,9 @@ class TestNeo4j(GraphContract):
     @pytest.fixture
     def walked(self, in_neo4j: Memory) -> Memory:
         return in_neo4j
+
+
+def test_both_ways_are_compared(in_neo4j: Memory) -> None:
+    found = graph_agreement(in_neo4j, "measured", entities=20, relations=80)
+    assert (found["entities"], found["agreement"]) == (20, 1.0)
+    assert found["graph_ms"]["p50"] > 0 < found["store_ms"]["p95"]
