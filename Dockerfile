@@ -6,7 +6,7 @@ WORKDIR /source
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 RUN python -m venv /opt/recollect \
- && /opt/recollect/bin/pip install --no-cache-dir --constraint constraints.txt '.[server,remote,llm,mcp,encryption,postgres,redis]'
+ && /opt/recollect/bin/pip install --no-cache-dir --constraint constraints.txt '.[server,remote,llm,mcp,encryption,postgres,redis,neo4j]'
 
 FROM python:3.12-slim
 RUN useradd --uid 10001 --create-home recollect \

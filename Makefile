@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SERVES := $(VENV)/.serves
-SERVED := server,remote,llm,mcp,encryption,postgres,redis
+SERVED := server,remote,llm,mcp,encryption,postgres,redis,neo4j
 CREWAI := $(VENV)-crewai
 EXTRA  := engine or browser or framework or slow
 

@@ -265,7 +265,17 @@ def open_graph(settings: Settings) -> GraphIndex | None:
     if not settings.neo4j:
         return None
     _refuse_sealed(settings, "RECOLLECT_NEO4J")
-    raise SettingsError("Neo4j needs its driver: pip install 'recollect[neo4j]'.")
+    try:
+        from recollect.stores.neo4j.index import open_graph
+    except ImportError as error:
+        raise SettingsError(f"Neo4j needs its driver: pip install 'recollect[neo4j]' ({error}).") from None
+    return open_graph(
+        settings.neo4j,
+        settings.neo4j_user,
+        settings.neo4j_password,
+        settings.neo4j_database,
+        settings.neo4j_timeout,
+    )
 
 
 def _refuse_sealed(settings: Settings, name: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 # The suite lives in the package; its assertions are to show their values all the same.
 pytest.register_assert_rewrite(
     "recollect.testing.projection_suite",
+    "recollect.testing.graph_suite",
     "recollect.testing.working_suite",
     *(
         f"recollect.testing.store_{part}"

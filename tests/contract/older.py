@@ -24,7 +24,7 @@ _AUDIT = ("memory_kind", "latency_ms", "success", "error", "details", "payload")
 
 TO_EIGHTH = (
     *(f"DROP TABLE {name}" for name in ("projected", "unprojected")),
-    *(f"DROP INDEX ix_{name}_seq" for name in ("relations", "goals", "tool_invocations")),
+    *(f"DROP INDEX ix_{name}_seq" for name in ("entities", "relations", "goals", "tool_invocations")),
     "UPDATE alembic_version SET version_num = '0008'",
 )
 """From the schema of revision 0010 back to that of 0008, with all that is stored."""

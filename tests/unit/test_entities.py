@@ -12,6 +12,7 @@ from recollect import Memory, ScopedMemory
 from recollect.model.changes import Put
 from recollect.model.records import Entity, Relation
 from recollect.recall.entities import MOST, names_in, related
+from recollect.recall.graph import Graph
 from recollect.testing.store_samples import START, ManualClock, entity
 from tests.unit.support import contents
 
@@ -42,6 +43,10 @@ def test_any_text_has_a_bounded_number_of_names(text: str) -> None:
     assert len(names) <= 3 * MOST
     assert len(set(names)) == len(names)
     assert all(names)
+
+
+def walked(memory: Memory) -> Graph:
+    return Graph(memory.scope("derek")._work, memory.store.user("derek"), pytest.fail)
 
 
 @pytest.fixture
@@ -133,17 +138,17 @@ def test_no_more_than_a_few_are_followed(memory: Memory, bind: Bind) -> None:
         bind("Anna", "knows", f"Person{i}")
         bind(f"Person{i}", "knows", f"Other{i}")
     store = memory.store.user("derek")
-    reached = related(store, store.get(Entity, ["Anna"]), START)
+    reached = related(walked(memory), store.get(Entity, ["Anna"]), START)
     assert len(reached) == MOST
     assert {one.depth for one in reached} == {1}
-    assert related(store, [], START) == []
+    assert related(walked(memory), [], START) == []
 
 
 def test_a_circle_ends(memory: Memory, bind: Bind) -> None:
     for source, target in (("A", "B"), ("B", "C"), ("C", "A"), ("A", "A")):
         bind(source, "knows", target)
     store = memory.store.user("derek")
-    reached = related(store, store.get(Entity, ["A"]), START, depth=9)
+    reached = related(walked(memory), store.get(Entity, ["A"]), START, depth=9)
     assert sorted(one.entity.name for one in reached) == ["B", "C"]
 
 

@@ -8,6 +8,7 @@ HEAVY = {
     "alembic",
     "fastapi",
     "httpx",
+    "neo4j",
     "onnxruntime",
     "openai",
     "pydantic",

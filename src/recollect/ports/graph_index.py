@@ -9,12 +9,24 @@ from recollect.ports.projection import Projection
 class GraphIndex(Projection, Protocol):
     """Who and what is related, by ids; `ProjectionError` when it is not of this epoch any more, or fails."""
 
+    def made(self) -> str:
+        """The epoch of what there is, as far as is known; `ProjectionError` when nothing was made yet. Makes
+        nothing: whoever asks a question does not wait for that."""
+        ...
+
     def bonds(
-        self, epoch: str, number: int, entities: Sequence[str], channels: Sequence[str] | None, most: int
+        self,
+        epoch: str,
+        number: int,
+        entities: Sequence[str],
+        channels: Sequence[str] | None,
+        most: int,
+        before: str | None = None,
     ) -> list[str]:
-        """The relations that begin or end at one of the entities, the newest first, at most so many."""
+        """The relations that begin or end at one of the entities, the newest first: in descending order of
+        their ids, character by character, those before one of them, at most so many."""
         ...
 
     def about(self, epoch: str, number: int, entity: str) -> list[str]:
-        """The memories about an entity."""
+        """The memories about an entity, in any order."""
         ...

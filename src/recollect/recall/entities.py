@@ -3,14 +3,18 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from recollect.model.records import Entity, Relation
 from recollect.ports.store import UserView
+from recollect.recall.graph import Graph
 
 DEPTH = 2
 MOST = 10
-"""How many entities, and how many relations of each, are followed."""
+"""How many entities are followed."""
+BONDS = 20
+"""How many relations of each."""
 _NAME = re.compile(r"[^\W\d_a-z][\w'’.-]*(?:\s+[^\W\d_a-z][\w'’.-]*){0,3}")
 _QUESTION_WORDS = frozenset(
     re.findall(
@@ -54,7 +58,7 @@ def named(view: UserView, text: str, channels: Sequence[str] | None) -> list[Ent
 
 
 def related(
-    view: UserView,
+    graph: Graph,
     start: Iterable[Entity],
     at: datetime,
     channels: Sequence[str] | None = None,
@@ -66,11 +70,11 @@ def related(
     level = list(known.values())
     reached: list[Related] = []
     for step in range(1, depth + 1):
-        bonds = _bonds(view, [one.entity.id for one in level], at, channels)
+        bonds = _bonds(graph, [one.entity.id for one in level], at, channels)
         others = {id: None for bond in bonds for id in (bond.source, bond.target) if id not in known}
         entities = {
             entity.id: entity
-            for entity in view.get(Entity, list(others)[: MOST * step])
+            for entity in graph.view.get(Entity, list(others)[: MOST * step])
             if channels is None or entity.channel in channels
         }
         level = list[Related]()
@@ -84,21 +88,12 @@ def related(
     return reached[:MOST]
 
 
-def _bonds(
-    view: UserView, ids: Sequence[str], at: datetime, channels: Sequence[str] | None
-) -> list[Relation]:
+def _bonds(graph: Graph, ids: Sequence[str], at: datetime, channels: Sequence[str] | None) -> list[Relation]:
     """The relations of the entities that hold, the newest first: of many, the old ones are left out."""
-    where: dict[str, object] = {"retired_at": None}
-    if channels is not None:
-        where["channel"] = list(channels)
-    bonds = {
-        bond.id: bond
-        for end in ("source", "target")
-        for bond in view.find(
-            Relation, {**where, end: list(ids)}, descending=True, limit=MOST * max(1, len(ids))
-        )
-    }
-    return [b for b in bonds.values() if b.valid_from <= at and (b.valid_to is None or b.valid_to > at)]
+    most = BONDS * max(1, len(ids))
+    believed = (bond for bond in graph.touching(ids, channels, most) if bond.retired_at is None)
+    newest = islice(believed, most)
+    return [b for b in newest if b.valid_from <= at and (b.valid_to is None or b.valid_to > at)]
 
 
 def _along(

@@ -10,6 +10,7 @@ from recollect.model.search import Candidate, Filter, Search
 from recollect.ports.store import UserView
 from recollect.recall import entities
 from recollect.recall.fuse import HALF_TEXT, Found, Window
+from recollect.recall.graph import Graph
 from recollect.recall.proposing import Proposer
 from recollect.recall.query import Anchor, QueryPlan, TimeHint
 from recollect.recall.question import Asked
@@ -126,7 +127,9 @@ def _ends(query: str) -> str:
     return query if len(query) <= EMBEDDED else f"{query[: EMBEDDED // 2]}\n{query[-EMBEDDED // 2 :]}"
 
 
-def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, report: Report) -> Gathered:
+def gather(
+    work: Workspace, view: UserView, graph: Graph, asked: Asked, searches: Searches, report: Report
+) -> Gathered:
     merged, search, least = _Merged(), _searching(work, view, asked, report), asked.threshold
     limit = max(work.settings.candidates, asked.top_k)
     with report.step("gather") as step:
@@ -145,7 +148,7 @@ def gather(work: Workspace, view: UserView, asked: Asked, searches: Searches, re
             step.notes.append(f"times: {hint.phrase}")
         for sought in searches.others:
             merged.add(search(sought, filter, FEWER, least), sought.path)
-        for one in _related(view, asked):
+        for one in _related(view, graph, asked):
             beyond = search(Sought("entities", one.entity.name, None), filter, FEWER, least)
             merged.add(_farther(beyond, one.depth), f"entities: {one.path}")
             step.notes.append(f"entities: {one.path}")
@@ -190,12 +193,12 @@ def _strength(chunk: Candidate) -> float:
     return (chunk.similarity or 0.0) + chunk.text / (chunk.text + HALF_TEXT)
 
 
-def _related(view: UserView, asked: Asked) -> list[entities.Related]:
+def _related(view: UserView, graph: Graph, asked: Asked) -> list[entities.Related]:
     if not {"entities", "words"} <= asked.on:
         return []
     filter = asked.filter
-    start = entities.named(view, asked.query, filter.channels)
-    return entities.related(view, start, filter.as_of or filter.now, filter.channels) if start else []
+    start, then = entities.named(view, asked.query, filter.channels), filter.as_of or filter.now
+    return entities.related(graph, start, then, filter.channels) if start else []
 
 
 def _farther(candidates: Iterable[Candidate], depth: int) -> list[Candidate]:

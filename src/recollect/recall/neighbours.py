@@ -1,6 +1,6 @@
 """The graph around an entity: who and what it is related to, and how."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 
@@ -8,15 +8,16 @@ from recollect.limits import check_given, check_time, check_whole
 from recollect.model.recollection import Neighbourhood
 from recollect.model.records import Entity, Relation
 from recollect.ports.store import UserView
+from recollect.recall.graph import Graph
 from recollect.recall.timeline import related_then
-from recollect.workspace import Workspace
+from recollect.workspace import Workspace, log
 
 HOPS = 3
 """How far one may look: beyond that, everything is related to everything."""
 LIMIT = 50
 """How many entities are told unless somebody says; at most `MOST`."""
 MOST = 1000
-BONDS = 4
+BONDS = 8
 """How many relations are followed in one hop, for each entity that may be told."""
 
 
@@ -26,11 +27,19 @@ def neighbours(work: Workspace, entity: str, hops: int, as_of: datetime | None, 
     check_whole("hops", hops, HOPS + 1, least=1)
     check_whole("limit", limit, MOST + 1, least=1)
     then = work.clock.now() if as_of is None else check_time("as_of", as_of)
-    around = Neighbourhood(entities=(work.entity(entity),))
+    start = work.entity(entity)
+    return work.store.reading(lambda view: _around(work, view, start, hops, then, limit))
+
+
+def _around(
+    work: Workspace, view: UserView, start: Entity, hops: int, then: datetime, limit: int
+) -> Neighbourhood:
+    graph = Graph(work, view, log.warning)
+    around = Neighbourhood(entities=(start,))
     level: Sequence[Entity] = around.entities
     for _ in range(hops):
-        bonds = _bonds(work, [one.id for one in level], then, BONDS * limit)
-        grown = joined(around, bonds, _others(work.store, around, bonds, work.reaches), limit)
+        bonds = _bonds(graph, [one.id for one in level], work.channels, then, BONDS * limit)
+        grown = joined(around, bonds, _others(view, around, bonds, work.reaches), limit)
         level = grown.entities[len(around.entities) :]
         around = grown
         if not level:
@@ -38,16 +47,12 @@ def neighbours(work: Workspace, entity: str, hops: int, as_of: datetime | None, 
     return around
 
 
-def _bonds(work: Workspace, ids: Sequence[str], then: datetime, most: int) -> list[Relation]:
+def _bonds(
+    graph: Graph, ids: Sequence[str], channels: Sequence[str], then: datetime, most: int
+) -> list[Relation]:
     """The relations of these that held then, the newest first; of very many, the old ones are left out."""
-
-    def held(end: str) -> Iterator[Relation]:
-        where = {"channel": work.channels, end: list(ids)}
-        found = work.store.find(Relation, where, descending=True)
-        return islice((bond for bond in found if related_then(bond, then)), most)
-
-    bonds = {bond.id: bond for end in ("source", "target") for bond in held(end)}
-    return sorted(bonds.values(), key=lambda bond: bond.id, reverse=True)
+    held = (bond for bond in graph.touching(ids, channels, most) if related_then(bond, then))
+    return list(islice(held, most))
 
 
 def _others(

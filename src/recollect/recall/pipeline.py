@@ -14,6 +14,7 @@ from recollect.recall.cached import Answered, lasts, remembered
 from recollect.recall.fuse import Fused, Weighing, fuse, parts, ranked
 from recollect.recall.gate import decide
 from recollect.recall.gather import Searches, gather, not_compared, prepare
+from recollect.recall.graph import Graph
 from recollect.recall.hits import hits as fetch
 from recollect.recall.included import related_names
 from recollect.recall.passed_over import passed_over
@@ -138,7 +139,8 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
     """Everything that is read from the store, from one state of it. A lost connection makes it begin
     again, so it keeps a report of its own."""
     report = Report()
-    gathered = gather(work, view, asked, searches, report)
+    graph = Graph(work, view, report.problem)
+    gathered = gather(work, view, graph, asked, searches, report)
     with report.step("fuse") as step:
         share = work.settings.semantic_weight if searches.main.vector is not None else 0.0
         if share and (problem := not_compared(work, gathered.found)):
@@ -152,7 +154,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         hits, left_out = fetch(view, order, wanted, asked)
         step.found = len(hits)
         answer = _Answer(hits, left_out, report=report)
-        _include(work, view, asked, answer)
+        _include(work, view, graph, asked, answer)
         if work.cache is not None:
             answer.until = lasts(view, hits, left_out, asked.filter.now, work.settings.cache_seconds)
     if asked.explain:
@@ -163,7 +165,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
     return answer
 
 
-def _include(work: Workspace, view: UserView, asked: Asked, answer: _Answer) -> None:
+def _include(work: Workspace, view: UserView, graph: Graph, asked: Asked, answer: _Answer) -> None:
     """What is asked for beside the hits."""
     if "goals" in asked.include:
         found = (g for g in view.find(Goal, {"status": GoalStatus.ACTIVE}) if work.reaches(g.channel))
@@ -171,7 +173,7 @@ def _include(work: Workspace, view: UserView, asked: Asked, answer: _Answer) -> 
     if "profile" in asked.include:
         answer.profile = next(view.find(Profile, limit=1), None)
     if "related" in asked.include:
-        answer.related = related_names(view, answer.hits, asked.filter)
+        answer.related = related_names(view, graph, answer.hits, asked.filter)
 
 
 def _taken_apart(hits: Sequence[Hit], order: Sequence[Fused], weighing: Weighing) -> list[Hit]:

@@ -9,7 +9,9 @@ from itertools import dropwhile, islice, takewhile
 from recollect.limits import check_flag, check_text, check_time, check_whole
 from recollect.model.recollection import Event
 from recollect.model.records import Entity, MemoryRecord, Relation, Role, Turn
-from recollect.workspace import Workspace
+from recollect.ports.store import UserView
+from recollect.recall.graph import Graph
+from recollect.workspace import Workspace, log
 
 _START = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
@@ -36,7 +38,9 @@ def timeline(
     if entity is None:
         events = _everything(work, then, latest)
     else:
-        events = iter(sorted(_about(work, work.entity(entity), then), key=_key, reverse=latest))
+        one = work.entity(entity)
+        known = work.store.reading(lambda view: _about(work, view, one, then))
+        events = iter(sorted(known, key=_key, reverse=latest))
     found = list(islice((event for event in events if first <= event.at < last), limit))
     return found[::-1] if latest else found
 
@@ -68,21 +72,17 @@ def _everything(work: Workspace, then: datetime | None, latest: bool) -> Iterato
     return merge(said, known, key=_key, reverse=latest)
 
 
-def _about(work: Workspace, entity: Entity, then: datetime | None) -> list[Event]:
+def _about(work: Workspace, view: UserView, entity: Entity, then: datetime | None) -> list[Event]:
     channels, now = work.channels, work.clock.now()
+    graph = Graph(work, view, log.warning)
     events: list[Event] = []
-    owners = list(work.store.linking("about", [entity.id]))
-    for memory in work.store.get(MemoryRecord, owners):
+    for memory in graph.about(entity.id):
         if memory.channel in channels:
             events += _life(memory, then, now)
-    relations = {
-        r.id: r
-        for end in ("source", "target")
-        for r in work.store.find(Relation, {end: entity.id, "channel": channels})
-    }
-    ends = {r.source for r in relations.values()} | {r.target for r in relations.values()}
-    names = {e.id: e.name for e in work.store.get(Entity, sorted(ends))}
-    for relation in relations.values():
+    relations = list(graph.touching([entity.id], channels))
+    ends = {r.source for r in relations} | {r.target for r in relations}
+    names = {e.id: e.name for e in view.get(Entity, sorted(ends))}
+    for relation in relations:
         events += _bond(relation, names, then)
     return events
 

@@ -8,9 +8,9 @@ import pytest
 
 from recollect.errors import NotFound
 from recollect.model.changes import Put, Remove, Revise
-from recollect.model.records import RECORD_TYPES, Conversation, Record
+from recollect.model.records import BY_KIND, RECORD_TYPES, Conversation, Episode, Record, Relation, Tombstone
 from recollect.ports.store import FeedEntry, UserStore
-from recollect.testing.store_samples import SPACE, START, append, axis, draft, fact, put, said, sample
+from recollect.testing.store_samples import SPACE, START, append, axis, draft, entity, fact, put, said, sample
 from recollect.testing.store_suite import Opener, StoreSuite
 
 
@@ -84,6 +84,33 @@ class FeedContract(StoreSuite):
         after = alice.apply([Put(fact("g"))]).seq
         assert [e.id for e in alice.feed()] == ["f", "g"]
         assert [e.id for e in alice.feed(after - 1)] == ["g"]
+
+    @pytest.mark.parametrize("most", [1, 2, 5, 1000])
+    def test_part_by_part_it_tells_the_same(self, alice: UserStore, most: int) -> None:
+        kinds = ("conversation", "turn", "fact", "episode", "entity", "relation", "goal", "tool_invocation")
+        others = [Put(sample(BY_KIND[kind], kind)) for kind in kinds[4:]]
+        alice.apply([said(3), put(fact("f")), put(sample(Episode, "episode")), *others])
+        for n in range(4):
+            alice.apply([put(fact(f"f{n}")), Put(sample(Relation, f"r{n}")), Put(entity(f"e{n}", "E"), ())])
+        alice.apply([Remove("fact", ("f1", "f2")), Remove("conversation", ("march-15",))])
+        alice.apply([put(fact("f2")), Remove("relation", ("r0",)), Put(sample(Tombstone))])
+        wanted = {(e.kind, e.id, e.deleted) for e in alice.feed() if e.kind in kinds}
+        told: list[FeedEntry] = []
+        since, end = 0, alice.seq()
+        while since < end:
+            part, upto = alice.steps(kinds, since, most)
+            assert since < upto
+            assert all(since < entry.seq <= upto for entry in part)
+            assert [e.seq for e in part] == sorted(e.seq for e in part)
+            told += part
+            since = upto
+        assert {(e.kind, e.id, e.deleted) for e in told} == wanted
+        assert alice.steps(kinds, end, most) == ([], end)
+        assert {e.kind for e in alice.steps(("relation",), 0, 1000)[0]} == {"relation"}
+
+    def test_nobody_who_stored_nothing_has_steps(self, alice: UserStore, bob: UserStore) -> None:
+        alice.apply([put(fact("f"))])
+        assert bob.steps(("fact",), 0, 10) == ([], 0)
 
     def test_a_reader_among_writers_sees_every_change_once(self, alice: UserStore, reopen: Opener) -> None:
         writers, each = 6, 12

@@ -194,7 +194,11 @@ entities = record_table(
     Column("salience", Float, nullable=False),
     time("first_seen"),
     Index("ix_entities_name", "user_id", "name"),
-    added=(Column("initial", Float), time("last_seen", null=True)),
+    added=(
+        Column("initial", Float),
+        time("last_seen", null=True),
+        Index("ix_entities_seq", "user_id", "seq"),
+    ),
 )
 
 relations = record_table(

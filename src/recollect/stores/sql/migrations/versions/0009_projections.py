@@ -1,4 +1,4 @@
-"""How far copies in other engines have come, and an index for what changed of what is not searched."""
+"""How far copies in other engines have come, and an index for changes of what is not always searched."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -28,5 +28,5 @@ def upgrade() -> None:
         sa.Column("number", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("projection", "number"),
     )
-    for table in ("relations", "goals", "tool_invocations"):
+    for table in ("entities", "relations", "goals", "tool_invocations"):
         op.create_index(f"ix_{table}_seq", table, ["user_id", "seq"])
