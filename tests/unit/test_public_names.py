@@ -19,6 +19,7 @@ PUBLIC = [
     # what is given and asked
     "GLOBAL",
     "Message",
+    "ProjectionError",
     "Prompts",
     "Retention",
     "Scope",
