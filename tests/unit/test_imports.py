@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demo": {"errors", "model", "memory", "scoped"},
     "server": EDGE | {"agent"},
     "cli": EDGE | {"agent", "server", "bench", "importing", "demo"},
-    "bench": EDGE | {"agent", "server", "client"},
+    "bench": EDGE | {"agent", "server", "client", "testing"},
     "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them
     ROOT: {

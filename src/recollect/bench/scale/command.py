@@ -48,8 +48,9 @@ def scale(
     as_json: AsJson = False,
 ) -> None:
     """Measure ten thousand users with a hundred memories each and one with 200,000: what growth does to
-    recall and recording, what an index gives, how ingestion does beside COPY. No database of yours is
-    touched."""
+    recall and recording, what an index gives, how ingestion does beside COPY; then what stands beside the
+    database: whether Milvus and a graph find the same, what Redis saves, and what killing each does
+    under load. No database of yours is touched."""
     names = part.split(",") if part else [*PARTS]
     if unknown := [name for name in names if name not in PARTS]:
         raise typer.BadParameter(f"There is no part {unknown[0]!r}: choose of {', '.join(PARTS)}.")

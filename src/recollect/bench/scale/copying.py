@@ -1,5 +1,5 @@
 """Ingestion beside bare COPY: the same rows, into a database of the same size with the same tables and
-indexes, by as many connections. COPY gets them as the server itself sent them, so that nothing but the
+indexes, one connection against one. COPY gets them as the server itself sent them, so that nothing but the
 server is measured."""
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,10 @@ from recollect.bench.subject import BATCH
 
 BLOCK = 2000
 """Rows that are put by one way and then by the other."""
+
+STREAMS = 1
+"""Connections of either. (Of a process with several, Python's lock would be measured; a loader of many has
+many processes.)"""
 
 _OWNED = """
 SELECT relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id'
@@ -39,15 +43,15 @@ def measure_copying(setting: Setting) -> dict[str, Any]:
     bare = place.database("scale-copy", like=setting.address)
     advance = options.stage("ingestion and COPY", options.ingested)
     found: dict[str, Any] = {}
-    with setting.opened() as memory, _Bare(bare, setting.address, options.threads) as copy:
-        record_all(memory, setting.crowd.others(BLOCK, options.memories, 0), options.threads, Loaded())
+    with setting.opened() as memory, _Bare(bare, setting.address, STREAMS) as copy:
+        record_all(memory, setting.crowd.others(BLOCK, options.memories, 0), STREAMS, Loaded())
         number = 1
         for name, each, share in (("small", options.memories, 0.6), ("large", BATCH, 0.4)):
             ours, theirs = Loaded(), Loaded()
             with settled():
                 while ours.rows < options.ingested * share:
                     batches = setting.crowd.others(BLOCK, each, number)
-                    record_all(memory, batches, options.threads, ours)
+                    record_all(memory, batches, STREAMS, ours)
                     copy.put([user for user, _ in batches], theirs)
                     number += 1
                     advance(BLOCK)

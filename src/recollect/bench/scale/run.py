@@ -6,11 +6,20 @@ from typing import Any
 
 from recollect import __version__
 from recollect.bench.measure import machine, peak_rss_mb
+from recollect.bench.scale.beside import graph, milvus, redis
+from recollect.bench.scale.faults import faults
 from recollect.bench.scale.options import Options, Unavailable
 from recollect.bench.scale.postgres import postgres
 from recollect.bench.scale.sqlite import sqlite
 
-PARTS: dict[str, Callable[[Options], dict[str, Any]]] = {"postgres": postgres, "sqlite": sqlite}
+PARTS: dict[str, Callable[[Options], dict[str, Any]]] = {
+    "postgres": postgres,
+    "sqlite": sqlite,
+    "milvus": milvus,
+    "graph": graph,
+    "redis": redis,
+    "faults": faults,
+}
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
