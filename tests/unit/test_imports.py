@@ -28,6 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"errors"},
     "limits": {"errors", "model", "settings"},
     "resting": set(),
+    "capacity": {"errors"},
+    "capacity_measured": {"capacity"},
     "addresses": {"errors"},
     "tracing": set(),
     "lasting": set(),
@@ -55,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "importing": {"errors", "model", "limits", "workspace", "record", "scoped"},
     "demo": {"errors", "model", "memory", "scoped"},
     "server": EDGE | {"agent"},
-    "cli": EDGE | {"agent", "server", "bench", "importing", "demo"},
+    "cli": EDGE | {"agent", "server", "bench", "importing", "demo", "capacity", "capacity_measured"},
     "bench": EDGE | {"agent", "server", "client", "testing"},
     "testing": EDGE | {"server"},
     "integrations": {"errors", ROOT},  # written as a user would write them

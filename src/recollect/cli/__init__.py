@@ -8,6 +8,7 @@ from recollect.cli import (
     asking,
     audit,
     bench,
+    capacity,
     chat,
     config,
     demo,
@@ -78,6 +79,7 @@ for _part in (
     upkeep,
     config,
     doctor,
+    capacity,
 ):
     app.add_typer(_part.app)
 for _group in (

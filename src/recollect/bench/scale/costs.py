@@ -1,8 +1,9 @@
 """What a turn, a fact and a question cost here: bytes by table, and processor time of this process and of
-the server where it is on this machine. Embedding is not in it: vectors come with the rows."""
+the server where it is on this machine. Vectors come with the rows; what one costs by the configured model is
+told beside it."""
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -17,8 +18,12 @@ from recollect.bench.mining.labelled import labelled
 from recollect.bench.scale.crowd import LARGE
 from recollect.bench.scale.growth import Setting, large_queries, small_queries
 from recollect.bench.subject import USER, NoModel, ask, open_memory
+from recollect.errors import EmbedderError
+from recollect.settings import load
+from recollect.wiring import open_embedder
 
 FACTS = 1000
+VECTORS = 50
 TURNS = 100
 """Recorded one by one."""
 
@@ -90,6 +95,7 @@ def _costs(setting: Setting, rows: int, meter: Meter, sizes: Callable[[], Bytes]
     with closing(open_memory(setting.address, Drawn())) as memory:
         _recalls(memory, setting, meter)
         _writes(memory, setting, meter)
+        _vectors(setting, meter)
         before = sizes()
         facts = [f"{text} {n}" for n, text in enumerate(setting.crowd.corpus.rows(FACTS, 1).texts)]
         meter.measure("a fact", FACTS, lambda: memory.scope("facts").remember_many(facts))
@@ -112,6 +118,17 @@ def _recalls(memory: Memory, setting: Setting, meter: Meter) -> None:
         meter.measure(
             f"a recall among {rows:,}", len(queries), lambda s=scope, q=queries: [ask(s, one) for one in q]
         )
+
+
+def _vectors(setting: Setting, meter: Meter) -> None:
+    """Of turns, one by one, as recording does it."""
+    embedder = open_embedder(load(install_models=False))
+    texts = setting.crowd.corpus.rows(VECTORS + 1, 3).texts
+    if embedder is None:
+        return
+    with suppress(EmbedderError):
+        embedder.embed_passages(texts[:1])
+        meter.measure("a vector", VECTORS, lambda: [embedder.embed_passages([text]) for text in texts[1:]])
 
 
 def _writes(memory: Memory, setting: Setting, meter: Meter) -> None:
