@@ -264,7 +264,7 @@ def test_another_model_gets_a_collection_of_its_own(opening: Opening, lite: str,
     derek = after.scope("derek", conversation="c")
     found = derek.recall("violin in the bag")
     assert found.hits[0].content == "I keep a violin in the bag."
-    assert "is not of hashing-" in found.problems[0]
+    assert "has nothing of hashing-" in found.problems[0]
     projected(after)
     assert finds(derek, "violin in the bag")[0][0] == "I keep a violin in the bag."
     assert index_of(after).epoch() != old
