@@ -117,6 +117,22 @@ def test_the_same_is_found_as_without_it(
     assert all(answers)
 
 
+def test_another_process_finds_it_too(
+    opening: Opening, derek: ScopedMemory, memory: Memory, lite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from milvus_lite import server_manager_instance
+
+    projected(memory)
+    before = finds(derek, "where is my boat in the hall?")
+    memory.close()
+    server_manager_instance.release_server(lite)  # as when its process ends: it lives in ours
+    after = opening()
+    answers = asked(after, monkeypatch)
+    assert finds(after.scope("derek"), "where is my boat in the hall?") == before
+    assert all(answers)
+    assert answers
+
+
 def test_what_was_said_just_now_is_found(derek: ScopedMemory, memory: Memory) -> None:
     projected(memory)
     derek.record("user", "I keep a zebra in the cellar.")
@@ -248,7 +264,7 @@ def test_another_model_gets_a_collection_of_its_own(opening: Opening, lite: str,
     derek = after.scope("derek", conversation="c")
     found = derek.recall("violin in the bag")
     assert found.hits[0].content == "I keep a violin in the bag."
-    assert "is not of hashing-" in found.problems[0]
+    assert "has nothing of hashing-" in found.problems[0]
     projected(after)
     assert finds(derek, "violin in the bag")[0][0] == "I keep a violin in the bag."
     assert index_of(after).epoch() != old

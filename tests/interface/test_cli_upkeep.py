@@ -189,6 +189,18 @@ def test_doctor_of_a_healthy_memory() -> None:
     assert "ms a query" in run("doctor").stdout
 
 
+@pytest.mark.parametrize("words", [["doctor"], ["config", "--check"]])
+def test_engines_beside_the_database_are_asked(words: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("neo4j", reason="the driver is an extra")
+    pytest.importorskip("redis", reason="the client is an extra")
+    run("record", "user", "hello")
+    down = {"RECOLLECT_NEO4J": "bolt://127.0.0.1:1", "RECOLLECT_REDIS": "redis://127.0.0.1:1/0"}
+    found = states(ask(*words, **down))
+    assert (found["neo4j"], found["redis"]) == ("warn", "warn")
+    refused = ask(*words, code=1, RECOLLECT_NEO4J="localhost")
+    assert states(refused)["neo4j"] == "fail"
+
+
 def test_doctor_makes_no_database(tmp_path: Path) -> None:
     db = tmp_path / "deep" / "new.db"
     assert states(ask("doctor", "--db", db))["database"] == "ok"

@@ -12,7 +12,7 @@ import typer
 
 from recollect import settings as settings_module
 from recollect import wiring
-from recollect.cli import database, doctor_server, output
+from recollect.cli import database, doctor_engines, doctor_server, output
 from recollect.cli.doctor_contents import Check
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
@@ -101,6 +101,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield from filter(None, (_url(name, getattr(settings, name)) for name in URLS))
     yield from _database(settings)
     yield from _server(settings)
+    yield from doctor_engines.redis(settings)
     if settings.processes > 1 and not settings.redis:
         detail = "each of several processes has a working memory of its own and counts rates for itself"
         yield Check("redis", "warn", detail, f"Set {PREFIX}REDIS, or one process.")
@@ -173,6 +174,7 @@ def _database(settings: Settings) -> Iterator[Check]:
                 yield Check("database", "ok", f"{where}, schema {seen.schema}")
                 if wiring.is_server(settings):
                     yield doctor_server.connections(settings)
+                yield from doctor_engines.copies(settings, store)
                 yield from _callers(settings, store)
     except RecollectError as error:
         yield Check("database", "fail", str(error), "Do what it says, or set another one.")

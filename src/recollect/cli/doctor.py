@@ -16,13 +16,12 @@ import typer
 
 from recollect import settings as settings_module
 from recollect import wiring
-from recollect.cli import database, doctor_server, models, output
+from recollect.cli import database, doctor_engines, doctor_server, models, output
 from recollect.cli.doctor_contents import Check, contents
 from recollect.cli.failing import FAILED
 from recollect.cli.frame import Here, command
 from recollect.errors import EmbedderError, RecollectError, SettingsError
 from recollect.model.space import Space
-from recollect.ports.clock import SystemClock
 from recollect.ports.store import Store
 from recollect.settings import MiB, Settings
 from recollect.wiring import database_file
@@ -69,8 +68,7 @@ def _checks(here: Here) -> Iterator[Check]:
         yield Check("settings", "warn", f"{name} is no setting", "Correct or unset it.")
     yield Check("user", "ok", here.user)
     space = yield from _embedder(settings)
-    if settings.redis:
-        yield _working(settings)
+    yield from doctor_engines.redis(settings)
     if wiring.is_server(settings):
         yield from _server(settings, space)
         return
@@ -91,19 +89,6 @@ def _sqlite() -> Check:
         except sqlite3.OperationalError:
             return Check("sqlite", "fail", f"{version} without FTS5", "Use a Python whose SQLite has FTS5.")
     return Check("sqlite", "ok", f"{version} with FTS5")
-
-
-def _working(settings: Settings) -> Check:
-    try:
-        with closing(wiring.open_working(settings, SystemClock())) as store:
-            state = store.state()
-    except RecollectError as error:
-        return Check("redis", "fail", str(error), "Correct RECOLLECT_REDIS.")
-    if state.problem:
-        return Check("redis", "warn", state.problem, "Agents go on without their working memory until then.")
-    most = f"of {state.most_bytes / MiB:.0f} MiB" if state.most_bytes else "MiB, without a limit"
-    used = f"{(state.used_bytes or 0) / MiB:.1f} {most}"
-    return Check("redis", "ok", f"{state.where}: {used}, {state.policy}, {state.evicted} keys evicted")
 
 
 # The embedder
@@ -180,6 +165,7 @@ def _database(settings: Settings, path: Path, space: Space | None) -> Iterator[C
     try:
         with closing(wiring.open_store(settings)) as store:
             yield from contents(store, settings, space, _size(path))
+            yield from doctor_engines.copies(settings, store)
     except RecollectError as error:
         yield Check("contents", "fail", str(error), "Restore it from a backup or an export.")
 
@@ -205,6 +191,7 @@ def _server(settings: Settings, space: Space | None) -> Iterator[Check]:
             yield doctor_server.connections(settings)
             yield from doctor_server.standbys(settings, stats)
             yield from contents(store, settings, space, size)
+            yield from doctor_engines.copies(settings, store)
     except SettingsError as error:  # the address is right, or it had not been found
         yield Check("encryption", "fail", str(error), CORRECT_KEY)
     except RecollectError as error:

@@ -35,6 +35,7 @@ rebuild = new_app(
     "recollect rebuild vectors",
     "recollect rebuild text",
     "recollect rebuild milvus",
+    "recollect rebuild neo4j",
 )
 
 

@@ -31,6 +31,10 @@ class Projection(Protocol):
         """For how long what was written may not be seen by whoever reads it."""
         ...
 
+    def ping(self) -> None:
+        """Raise if its engine does not answer. Changes nothing."""
+        ...
+
     def epoch(self) -> str:
         """Make what is missing of it; which making it is. One that was dropped or lost has another."""
         ...

@@ -53,6 +53,9 @@ class Between:
     def settles(self) -> timedelta:
         return self._inner.settles
 
+    def ping(self) -> None:
+        self._inner.ping()
+
     def epoch(self) -> str:
         return self._inner.epoch()
 

@@ -35,7 +35,10 @@ def address(given: str) -> Address:
         return Address(given, f"{scheme}://{parts.hostname or parts.path}{port}", lite=False)
     path = Path(given).expanduser()
     if path.suffix != ".db":  # the client tells Milvus Lite from a server by this
-        raise SettingsError(f"RECOLLECT_MILVUS is {given!r}: the name of a Milvus Lite has to end in .db.")
+        raise SettingsError(
+            f"RECOLLECT_MILVUS is {given!r}: give http://host:19530 of a server, or a path that ends in .db "
+            "for Milvus Lite."
+        )
     return Address(str(path), str(path), lite=True)
 
 
@@ -69,7 +72,11 @@ class Connection:
                 logging.CRITICAL
             )  # it lacks what the client asks first
             Path(self._where.uri).parent.mkdir(parents=True, exist_ok=True)
-        return MilvusClient(uri=self._where.uri, token=self._token, timeout=self._timeout)
+        client: Any = MilvusClient(uri=self._where.uri, token=self._token, timeout=self._timeout)
+        if self._where.lite:  # a server remembers what is loaded; Lite does not, from one process to the next
+            for name in client.list_collections(timeout=self._timeout):
+                client.load_collection(name, timeout=self._timeout)
+        return client
 
     def close(self) -> None:
         with self._lock:

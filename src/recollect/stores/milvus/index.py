@@ -51,6 +51,9 @@ class MilvusIndex:
     def settles(self) -> timedelta:
         return timedelta(0) if self._where.lite else BOUNDED
 
+    def ping(self) -> None:
+        self._ask(self._made)
+
     def epoch(self) -> str:
         """The collection of the space that is searched; empty while there is none. Those of other spaces, and
         what was left of one that was being made, go."""
@@ -121,8 +124,8 @@ class MilvusIndex:
     def _check(self, epoch: str, space: Space) -> None:
         if not epoch.startswith(f"{self._alias(space)}_"):
             raise ProjectionError(
-                f"What is in Milvus at {self._where.shown} is not of {space.model}: `recollect tend` "
-                "makes it anew."
+                f"Milvus at {self._where.shown} has nothing of {space.model} yet: `recollect tend` copies it "
+                "there."
             )
 
     def _current(self, client: Any, space: Space) -> str:

@@ -105,9 +105,14 @@ class Bolt:
         except Neo4jError as error:  # its message may hold something of a user's
             raise ProjectionError(f"{self.where} refuses: {error.code}.") from None
         except TimeoutError:
-            raise ProjectionError(f"{self.where} gave no answer within {timeout:g} s.") from None
+            raise ProjectionError(
+                f"{self.where} gave no answer within {timeout:g} s (RECOLLECT_NEO4J_TIMEOUT)."
+            ) from None
         except (DriverError, OSError) as error:
-            raise ProjectionError(f"{self.where} cannot be reached ({type(error).__name__}).") from None
+            raise ProjectionError(
+                f"{self.where} cannot be reached ({type(error).__name__}): see that it runs and that "
+                "RECOLLECT_NEO4J is right."
+            ) from None
         except asyncio.CancelledError:
             raise ProjectionError(f"{self.where} is not asked any more: this is closing.") from None
 

@@ -41,6 +41,9 @@ class Neo4jGraph:
             raise ProjectionError(f"{self._bolt.where} has no graph yet; `recollect tend` draws it.")
         return self._epoch
 
+    def ping(self) -> None:
+        self._bolt.read(cypher.MADE)
+
     def epoch(self) -> str:
         for row in self._bolt.write(cypher.MADE):
             if row["layout"] == LAYOUT:
