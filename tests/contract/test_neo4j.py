@@ -121,7 +121,8 @@ def vectors_in(place: bolt.Place, store: Store, space: Space) -> dict[str, list[
     """What has a vector of a space, by id."""
     name = f"vector_{space.code}"
     asked = f"MATCH (n) WHERE n.user STARTS WITH $whose AND n.{name} IS NOT NULL RETURN n.id, n.{name}"
-    return dict(bolt.asked(place, asked, whose=f"{store.identity()}."))
+    found: Any = bolt.asked(place, asked, whose=f"{store.identity()}.")
+    return dict(found)
 
 
 def test_vectors_come_along_when_they_are_there_and_go_with_what_they_are_of(
