@@ -135,6 +135,14 @@ def everything(place: Place) -> str:
     return repr(sorted(map(repr, [*nodes, *edges])))
 
 
+def held(place: Place, user: str) -> list[str]:
+    """What there is of a user, or of the users of a memory."""
+    whose = "WHERE n.user = $user OR n.user STARTS WITH $user + '.' RETURN"
+    nodes = asked(place, f"MATCH (n) {whose} labels(n), properties(n)", user=user)
+    edges = asked(place, f"MATCH (n)-[e]->(b) {whose} type(e), n.id, b.user, b.id", user=user)
+    return sorted(map(repr, [*((labels, sorted(row.items())) for labels, row in nodes), *edges]))
+
+
 @contextmanager
 def own_server() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="recollect-bolt-") as folder:

@@ -350,6 +350,19 @@ def noted(record: Record, changed: Json) -> Json:
     return {**record.metadata, MINED: kept}
 
 
+def learnt_from(procedure: Procedure) -> Json:
+    """What a procedure that was learnt rests on."""
+    found: object = procedure.metadata.get(LEARNT)
+    return cast(Json, found) if isinstance(found, Mapping) else {}
+
+
+def counted(procedure: Procedure) -> dict[str, bool]:
+    """How the tasks that it names went, each by the turn that it began with."""
+    found: object = learnt_from(procedure).get("counted")
+    cases: Mapping[str, object] = cast(Mapping[str, object], found) if isinstance(found, Mapping) else {}
+    return {turn: went is True for turn, went in cases.items()}
+
+
 MEMORY_TYPES: tuple[type[MemoryRecord], ...] = (Fact, Procedure, Episode, Reflection)
 MEMORY_KINDS = tuple(t.kind for t in MEMORY_TYPES)
 

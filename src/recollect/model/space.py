@@ -1,6 +1,7 @@
 """Embedding spaces: vectors compare only inside one."""
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TypeVar
 
 import numpy as np
@@ -29,6 +30,12 @@ class Space:
     def embedder(self) -> str:
         """What RECOLLECT_EMBEDDER is set to for it, if it is no address and no directory."""
         return "hashing" if self.model.startswith("hashing-") else self.model
+
+    @property
+    def code(self) -> str:
+        """What the names of things made for it have in them: a model's own may be of any letters."""
+        named = f"{self.model}\0{self.dimensions}".encode("utf-8", "surrogatepass")
+        return blake2b(named, digest_size=6).hexdigest()
 
     def similarity(self, cosine: N) -> N:
         """A cosine of this space, or many, on the common scale: 0 unrelated, 1 the same."""

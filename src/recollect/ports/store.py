@@ -158,7 +158,8 @@ class UserView(FollowedView, Protocol):
     def steps(self, kinds: Sequence[str], since: int, most: int) -> tuple[list[FeedEntry], int]:
         """What was stored, changed or removed of these kinds after a place of the feed, oldest first, about
         `most` of each in whole steps; and up to which place that is all. Unlike `feed`, reads no more than
-        that. Of what is searched, a change that no search could tell may be missing."""
+        that. Of what is searched, a change that no search could tell may be missing; a vector that was filled
+        in is one."""
         ...
 
     def deleted(self, kind: type[Record], ids: Sequence[str]) -> set[str]:

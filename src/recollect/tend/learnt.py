@@ -16,7 +16,7 @@ from recollect.mine.entities import REINFORCED
 from recollect.mine.tools import sequence
 from recollect.mine.versions import said_at
 from recollect.model.changes import Change, Chunk, Expect, Put, Remove
-from recollect.model.records import LEARNT, Episode, Procedure
+from recollect.model.records import LEARNT, Episode, Procedure, counted, learnt_from
 from recollect.record.memories import indexed
 from recollect.text.analyse import terms
 from recollect.workspace import Workspace
@@ -34,18 +34,6 @@ def conversation_slot(secret: bytes, conversation: str) -> str:
     """The slot of a conversation's episode. Keyed, because a conversation's id is a name."""
     name = conversation.encode("utf-8", "surrogatepass")
     return f"conversation|{hmac.digest(secret, name, 'sha256').hex()}"
-
-
-def _learnt(procedure: Procedure) -> Mapping[str, Any]:
-    found: object = procedure.metadata.get(LEARNT)
-    return cast(Mapping[str, Any], found) if isinstance(found, Mapping) else {}
-
-
-def counted(procedure: Procedure) -> dict[str, bool]:
-    """How the tasks that it names went, each by the turn that it began with."""
-    found: object = _learnt(procedure).get("counted")
-    cases: Mapping[str, object] = cast(Mapping[str, object], found) if isinstance(found, Mapping) else {}
-    return {turn: went is True for turn, went in cases.items()}
 
 
 def is_same_way(procedure: Procedure, episode: Episode, near: bool) -> bool:
@@ -88,7 +76,7 @@ def reinforced(procedure: Procedure, episode: Episode) -> Procedure:
     cases = counted(procedure)
     before = cases.get(first)
     known = {**cases, first: went}
-    learnt = dict(_learnt(procedure))
+    learnt = dict(learnt_from(procedure))
     kept = [turn for turn in known if turn not in _worded_by(procedure)]
     for turn in kept[: max(0, len(known) - MOST_COUNTED)]:
         del known[turn]
@@ -113,7 +101,7 @@ def reinforced(procedure: Procedure, episode: Episode) -> Procedure:
 def worded(procedure: Procedure, episode: Episode) -> Procedure:
     """The procedure in the words of an episode, which it then rests on."""
     lesson = re.sub(r"\s+", " ", episode.lessons).strip()
-    learnt = {**_learnt(procedure), "worded": list(episode.sources), "lesson": lesson}
+    learnt = {**learnt_from(procedure), "worded": list(episode.sources), "lesson": lesson}
     return replace(
         procedure,
         context=episode.goal,
@@ -124,7 +112,7 @@ def worded(procedure: Procedure, episode: Episode) -> Procedure:
 
 
 def _worded_by(procedure: Procedure) -> set[str]:
-    return {*_words_from(_learnt(procedure))}
+    return {*_words_from(learnt_from(procedure))}
 
 
 def _words_from(learnt: Mapping[str, Any]) -> list[str]:
@@ -140,7 +128,8 @@ def without(procedure: Procedure, turns: Collection[str]) -> Procedure | None:
     """The procedure without the cases that begin with these turns; None when nothing speaks for it then."""
     cases = counted(procedure)
     gone = [went for turn, went in cases.items() if turn in turns]
-    learnt = dict(_learnt(procedure)) | {"counted": {t: went for t, went in cases.items() if t not in turns}}
+    kept = {turn: went for turn, went in cases.items() if turn not in turns}
+    learnt = {**learnt_from(procedure), "counted": kept}
     successes = procedure.successes - gone.count(True)
     if successes <= 0:
         return None

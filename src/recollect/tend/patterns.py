@@ -6,12 +6,12 @@ from dataclasses import replace
 from recollect.errors import Conflict, RecollectError
 from recollect.mine.tools import sequence
 from recollect.model.changes import Change, Expect, Put
-from recollect.model.records import LEARNT, Episode, Procedure, Tombstone
+from recollect.model.records import LEARNT, Episode, Procedure, Tombstone, counted
 from recollect.model.search import Filter, Search
 from recollect.ports.tending import Mark
 from recollect.record.memories import indexed, tombstone_digest
 from recollect.record.retention import mortal, renewed
-from recollect.tend.learnt import counted, forgone, is_same_way, rechunked, reinforced, worded
+from recollect.tend.learnt import forgone, is_same_way, rechunked, reinforced, worded
 from recollect.tend.steps import Step
 from recollect.tend.tender import Hold
 from recollect.text.analyse import query_terms

@@ -85,6 +85,16 @@ class FeedContract(StoreSuite):
         assert [e.id for e in alice.feed()] == ["f", "g"]
         assert [e.id for e in alice.feed(after - 1)] == ["g"]
 
+    def test_a_late_vector_is_a_step(self, embedded: object, alice: UserStore) -> None:
+        stored = [append(draft(id="t")), put(fact("f")), put(entity("e", "E"))]
+        before = alice.apply(stored, SPACE).seq
+        kinds = ("turn", "fact", "entity", "relation")
+        assert alice.steps(kinds, before, 10) == ([], before)
+        alice.embed(SPACE, dict.fromkeys(alice.unembedded(SPACE, 10), axis(0)))
+        assert {(e.kind, e.id) for e in alice.steps(kinds, before, 10)[0]} == {
+            *(("turn", "t"), ("fact", "f"), ("entity", "e"))
+        }
+
     @pytest.mark.parametrize("most", [1, 2, 5, 1000])
     def test_part_by_part_it_tells_the_same(self, alice: UserStore, most: int) -> None:
         kinds = ("conversation", "turn", "fact", "episode", "entity", "relation", "goal", "tool_invocation")

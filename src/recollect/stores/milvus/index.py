@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 from recollect.errors import ProjectionError, RecollectError
@@ -118,8 +117,7 @@ class MilvusIndex:
         return f"recollect_{self._store.identity()}_"
 
     def _alias(self, space: Space) -> str:
-        named = f"{space.model}\0{space.dimensions}".encode("utf-8", "surrogatepass")
-        return f"{self._ours}{blake2b(named, digest_size=6).hexdigest()}"
+        return f"{self._ours}{space.code}"
 
     def _check(self, epoch: str, space: Space) -> None:
         if not epoch.startswith(f"{self._alias(space)}_"):

@@ -59,6 +59,14 @@ class Bolt:
 
         return self._answered(ask, timeout)
 
+    def agent(self) -> str:
+        """What the server calls itself, and of which version it is."""
+
+        async def ask() -> str:
+            return (await self._driver.get_server_info()).agent
+
+        return self._answered(ask, self._timeout)
+
     @contextmanager
     def transaction(self) -> Generator[Run]:
         """All that is run in here, or nothing."""

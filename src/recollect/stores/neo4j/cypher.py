@@ -1,18 +1,31 @@
 """The statements. What is put together here is put together of the names in `drawing`; all else is given as
 parameters."""
 
-from recollect.stores.neo4j.drawing import ALL_LABELS, EDGES, FOLLOWED_BY, LABELS, LINKS, Edge
+import re
+
+from recollect.model.space import Space
+from recollect.stores.neo4j.drawing import (
+    ALL_LABELS,
+    EDGES,
+    FOLLOWED_BY,
+    LABELS,
+    LINKS,
+    VECTORED,
+    Edge,
+    vector_name,
+)
 
 META = "Recollect"
-"""The label of the one node that says which making of the graph this is."""
+"""The label of the node that says which making of a memory's graph this is."""
 
-MADE = f"MATCH (m:{META} {{id: 'graph'}}) RETURN m.epoch AS epoch, m.layout AS layout"
-IS_MADE = f"MATCH (m:{META} {{id: 'graph', epoch: $epoch}}) RETURN m.epoch AS epoch"
+MADE = f"MATCH (m:{META} {{id: $memory}}) RETURN m.epoch AS epoch, m.layout AS layout"
+IS_MADE = f"MATCH (m:{META} {{id: $memory, epoch: $epoch}}) RETURN m.epoch AS epoch"
 MAKE = (
-    f"MERGE (m:{META} {{id: 'graph'}}) ON CREATE SET m.epoch = $epoch SET m.layout = $layout "
+    f"MERGE (m:{META} {{id: $memory}}) ON CREATE SET m.epoch = $epoch SET m.layout = $layout "
     "RETURN m.epoch AS epoch"
 )
-UNMAKE = f"MATCH (m:{META} {{id: 'graph'}}) DELETE m"
+UNMAKE = f"MATCH (m:{META} {{id: $memory}}) WITH m, m.epoch AS epoch DELETE m RETURN epoch"
+OF_SPACE = f"MATCH (m:{META}) WHERE m.epoch STARTS WITH $code RETURN m.id AS memory"
 
 SCHEMA = (
     f"CREATE CONSTRAINT recollect_graph IF NOT EXISTS FOR (m:{META}) REQUIRE m.id IS UNIQUE",
@@ -28,14 +41,47 @@ SCHEMA = (
     "CREATE INDEX recollect_turn_place IF NOT EXISTS FOR (n:Turn) ON (n.user, n.conversation, n.index)",
 )
 
+_WITH_VECTORS = (5, 15)
+"""Since which Neo4j there is a statement that makes an index of vectors."""
+
+
+def indexes_vectors(agent: str) -> bool:
+    """Whether a server that calls itself so takes such a statement. One that is but compatible says so."""
+    found = re.fullmatch(r"Neo4j/(\d+)\.(\d+)\S*", agent)
+    return found is not None and (int(found[1]), int(found[2])) >= _WITH_VECTORS
+
+
+def vector_indexes(space: Space) -> list[str]:
+    """An index for each label. Of one property there can be but one, so each space has its own."""
+    return [
+        f"CREATE VECTOR INDEX {_vector_index(label, space.code)} IF NOT EXISTS "
+        f"FOR (n:{label}) ON (n.{vector_name(space)}) OPTIONS {{indexConfig: "
+        f"{{`vector.dimensions`: {space.dimensions}, `vector.similarity_function`: 'cosine'}}}}"
+        for label in VECTORED
+    ]
+
+
+def is_code(text: str) -> bool:
+    """Whether it is the code of a space, and not what somebody put in its place."""
+    return re.fullmatch(r"[0-9a-f]{12}", text) is not None
+
+
+def no_vector_indexes(code: str) -> list[str]:
+    return [f"DROP INDEX {_vector_index(label, code)} IF EXISTS" for label in VECTORED]
+
+
+def _vector_index(label: str, code: str) -> str:
+    return f"recollect_{label.lower()}_{code}"
+
+
 BONDS = (
-    f"MATCH (m:{META} {{id: 'graph', epoch: $epoch}}) UNWIND $entities AS entity "
+    f"MATCH (m:{META} {{id: $memory, epoch: $epoch}}) UNWIND $entities AS entity "
     "OPTIONAL MATCH (e:Entity {user: $user, id: entity})-[:HAS_RELATION|RELATES_TO]-(r:Relation) "
     "WHERE ($channels IS NULL OR r.channel IN $channels) AND ($before IS NULL OR r.id < $before) "
     "WITH DISTINCT r.id AS id ORDER BY id DESC LIMIT $most RETURN collect(id) AS ids, $epoch AS epoch"
 )
 ABOUT = (
-    f"MATCH (m:{META} {{id: 'graph', epoch: $epoch}}) "
+    f"MATCH (m:{META} {{id: $memory, epoch: $epoch}}) "
     "OPTIONAL MATCH (e:Entity {user: $user, id: $entity})<-[:ABOUT]-(n) "
     "RETURN collect(DISTINCT n.id) AS ids, $epoch AS epoch"
 )
@@ -56,10 +102,10 @@ def blank(kind: str) -> str:
 
 
 def sever(kind: str) -> str:
-    """Takes away what leads to such records by a link, as the store does with what links to one that is gone.
+    """Takes away the links of others to such records, as the store does with what links to one that is gone.
     What has its key in a field keeps it."""
     return (
-        f"UNWIND $ids AS id MATCH (n:{LABELS[kind]} {{user: $user, id: id}})<-[e:{'|'.join(LINKS)}]-() "
+        f"UNWIND $ids AS id MATCH (n:{LABELS[kind]} {{user: $user, id: id}})-[e:{'|'.join(LINKS)}]-() "
         "WITH collect(e) AS edges FOREACH (e IN edges | DELETE e)"
     )
 
@@ -113,6 +159,6 @@ def forget(label: str) -> str:
 
 def drop(label: str) -> str:
     return (
-        f"MATCH (n:{label}) WHERE n.user IS NOT NULL WITH n LIMIT $most "
+        f"MATCH (n:{label}) WHERE n.user STARTS WITH $whose AND n.id IS NOT NULL WITH n LIMIT $most "
         "DETACH DELETE n RETURN count(*) AS gone"
     )

@@ -7,13 +7,15 @@ and labels and the types of edges are those listed here.
 
 import hmac
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
-from recollect.model.records import BY_KIND, Record, Turn
+from recollect.model.records import BY_KIND, SEARCHABLE, MemoryRecord, Procedure, Record, Turn, counted
+from recollect.model.space import Space
 from recollect.ports.store import FeedEntry, UserView
 
 Row = dict[str, Any]
@@ -35,13 +37,13 @@ LABELS: Mapping[str, str] = {
     "tool_invocation": "ToolInvocation",
 }
 """The kinds that are drawn."""
-TOOL, USER = "Tool", "User"
-ALL_LABELS = (*LABELS.values(), TOOL, USER)
+TOOL, USER, CHANNEL = "Tool", "User", "Channel"
+ALL_LABELS = (*LABELS.values(), TOOL, USER, CHANNEL)
+VECTORED = tuple(LABELS[kind] for kind in SEARCHABLE)
+"""What has a vector: what is searched."""
 
 _HELD = ("valid_from", "valid_to", "recorded_at", "retired_at", "confidence")
-_MEMORY = (
-    *("content", *_HELD, "agent", "salience", "tense", "origin", "expires_at", "pinned", "promoted_from"),
-)
+_MEMORY = (*("content", *_HELD, "agent", "salience", "tense", "origin", "expires_at", "pinned"),)
 _PROPERTIES: Mapping[str, tuple[str, ...]] = {
     "conversation": ("title", "agent", "started_at", "last_at", "ended_at", "archived_at"),
     "turn": ("index", "role", "content", "at", "agent", "model", "tokens"),
@@ -57,54 +59,70 @@ _PROPERTIES: Mapping[str, tuple[str, ...]] = {
 
 
 class Edge(NamedTuple):
-    """What leads from a record to those that a field of it names, or, not `forward`, from them to it."""
+    """What leads from a record to those that it names, or, not `forward`, from them to it."""
 
     type: str
     label: str
-    field: str
+    named: Callable[[Any], str | tuple[str, ...] | None]
     forward: bool = True
 
     def targets(self, record: Record) -> list[str]:
-        if self.label == USER:
-            return ["user"]
-        named: object = getattr(record, self.field)
-        several = cast(tuple[str, ...], named) if isinstance(named, tuple) else (cast(str | None, named),)
+        named = self.named(record)
+        several = named if isinstance(named, tuple) else (named,)
         return list(dict.fromkeys(target for target in several if target is not None))
 
 
-_CITES = Edge("DERIVED_FROM", "Turn", "sources")
-_ABOUT = Edge("ABOUT", "Entity", "about")
-_TOOLS = Edge("USES_TOOL", TOOL, "tools")
+def _somebody(record: Record) -> str:
+    return "user"
+
+
+def _promoted_from(memory: MemoryRecord) -> str | None:
+    """One that was taken back is where it came from."""
+    return None if memory.promoted_from == memory.channel else memory.promoted_from
+
+
+def _succeeded_in(procedure: Procedure) -> tuple[str, ...]:
+    """Turns that tasks began with; those that it does not cite are gone."""
+    return tuple(turn for turn, went in counted(procedure).items() if went and turn in procedure.sources)
+
+
+_CITES = Edge("DERIVED_FROM", "Turn", attrgetter("sources"))
+_TOOLS = Edge("USES_TOOL", TOOL, attrgetter("tools"))
+_MEMORYS = (
+    _CITES,
+    Edge("ABOUT", "Entity", attrgetter("about")),
+    Edge("PROMOTED_FROM", CHANNEL, _promoted_from),
+)
 
 
 def _of_memory(kind: str) -> tuple[Edge, ...]:
-    return _CITES, _ABOUT, Edge("SUPERSEDES", LABELS[kind], "supersedes")
+    return *_MEMORYS, Edge("SUPERSEDES", LABELS[kind], attrgetter("supersedes"))
 
 
 EDGES: Mapping[str, tuple[Edge, ...]] = {
     "conversation": (),
-    "turn": (Edge("HAS_TURN", "Conversation", "conversation", forward=False),),
+    "turn": (Edge("HAS_TURN", "Conversation", attrgetter("conversation"), forward=False),),
     "fact": _of_memory("fact"),
-    "procedure": (*_of_memory("procedure"), _TOOLS),
+    "procedure": (*_of_memory("procedure"), _TOOLS, Edge("SUCCEEDED_IN", "Turn", _succeeded_in)),
     "episode": (*_of_memory("episode"), _TOOLS),
     "reflection": _of_memory("reflection"),
-    "entity": (),
+    "entity": (Edge("MENTIONS", "Turn", attrgetter("sources"), forward=False),),
     "relation": (
-        Edge("HAS_RELATION", "Entity", "source", forward=False),
-        Edge("RELATES_TO", "Entity", "target"),
+        Edge("HAS_RELATION", "Entity", attrgetter("source"), forward=False),
+        Edge("RELATES_TO", "Entity", attrgetter("target")),
         _CITES,
     ),
     "goal": (
-        Edge("HAS_GOAL", USER, "", forward=False),
-        Edge("SUBGOAL_OF", "Goal", "parent"),
-        Edge("BLOCKED_BY", "Goal", "blocked_by"),
+        Edge("HAS_GOAL", USER, _somebody, forward=False),
+        Edge("SUBGOAL_OF", "Goal", attrgetter("parent")),
+        Edge("BLOCKED_BY", "Goal", attrgetter("blocked_by")),
     ),
     "tool_invocation": (
-        Edge("USED_TOOL", "Conversation", "conversation", forward=False),
-        Edge("INVOKED", TOOL, "tool"),
+        Edge("USED_TOOL", "Conversation", attrgetter("conversation"), forward=False),
+        Edge("INVOKED", TOOL, attrgetter("tool")),
     ),
 }
-LINKS = ("DERIVED_FROM", "ABOUT", "BLOCKED_BY")
+LINKS = ("DERIVED_FROM", "ABOUT", "BLOCKED_BY", "MENTIONS", "SUCCEEDED_IN")
 """What is a link in the store, which goes with what it leads to."""
 FOLLOWED_BY = "FOLLOWED_BY"
 """From a turn to the next."""
@@ -112,32 +130,46 @@ FOLLOWED_BY = "FOLLOWED_BY"
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What is to be drawn, all of one user: what is gone, by kind; nodes, by kind; edges."""
+    """What is to be drawn, all of one user: what is gone, by kind; nodes, by kind, with vectors of a space;
+    edges."""
 
+    space: Space | None
     gone: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     nodes: dict[str, list[Row]] = field(default_factory=dict[str, list[Row]])
     edges: dict[tuple[str, Edge], list[Row]] = field(default_factory=dict[tuple[str, Edge], list[Row]])
 
 
-def drawn(view: UserView, entries: Iterable[FeedEntry]) -> Drawing:
+def vector_name(space: Space) -> str:
+    """The property that vectors of a space are in: of another model, they are other vectors."""
+    return f"vector_{space.code}"
+
+
+def drawn(view: UserView, entries: Iterable[FeedEntry], space: Space | None) -> Drawing:
     """The drawing of what a part of the feed names, as it is in this state of the store."""
     gone: dict[str, list[str]] = {}
     changed: dict[str, list[str]] = {}
     for entry in entries:
         ids = gone if entry.deleted else changed
         ids.setdefault(entry.kind, []).append(entry.id)
-    drawing = Drawing({kind: [key(id) for id in ids] for kind, ids in gone.items()})
+    drawing = Drawing(space, {kind: [key(id) for id in ids] for kind, ids in gone.items()})
     secret = view.secret()
     for kind, ids in changed.items():
+        vectors = _vectors(view, ids, space) if kind in SEARCHABLE and space is not None else {}
         for record in view.get(BY_KIND[kind], ids):
-            _draw(drawing, record, secret)
+            _draw(drawing, record, vectors.get(record.id, {}), secret)
     return drawing
 
 
-def _draw(drawing: Drawing, record: Record, secret: bytes) -> None:
+def _vectors(view: UserView, ids: Sequence[str], space: Space) -> dict[str, Row]:
+    """The vector of each, of its first chunk; no more of a long one, as no more of its text."""
+    first = {id: chunks[0].vector for id, chunks in view.chunks(ids, space).items()}
+    return {id: {vector_name(space): one.tolist()} for id, one in first.items() if one is not None}
+
+
+def _draw(drawing: Drawing, record: Record, vector: Row, secret: bytes) -> None:
     kind = record.kind
     id = key(_named(record.id, secret) if kind == "conversation" else record.id)
-    row = _properties(record) | {"id": id, "channel": key(getattr(record, "channel", ""))}
+    row = _properties(record) | vector | {"id": id, "channel": key(getattr(record, "channel", ""))}
     if kind == "conversation":
         row["name"] = plain(record.id)
     if isinstance(record, Turn):

@@ -1,17 +1,26 @@
-"""The `GraphIndex` port over Bolt and Cypher."""
+"""The `GraphIndex` port over Bolt and Cypher.
 
+Several memories may share a database: what is drawn is keyed by the memory it is of, and each has a node that
+tells which making of its graph is there. The name of a making begins with the space of its vectors.
+"""
+
+import logging
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from functools import cached_property
 
 from recollect.errors import ProjectionError
+from recollect.model.space import Space
 from recollect.ports.projection import Portion
-from recollect.ports.store import UserView
+from recollect.ports.store import Store, UserView
 from recollect.stores.neo4j import cypher
 from recollect.stores.neo4j.bolt import Bolt, Row, Run
 from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, id_of, key
 
-LAYOUT = 1
+log = logging.getLogger("recollect")
+
+LAYOUT = 2
 """Which way of drawing this is: a graph drawn another way is made anew."""
 PORTION = 200
 """How many records are drawn at once, about."""
@@ -22,7 +31,8 @@ SETTLES = timedelta(seconds=10)
 
 
 class Neo4jGraph:
-    def __init__(self, bolt: Bolt) -> None:
+    def __init__(self, store: Store, bolt: Bolt) -> None:
+        self._store = store
         self._bolt = bolt
         self._epoch: str | None = None
 
@@ -36,7 +46,8 @@ class Neo4jGraph:
 
     def made(self) -> str:
         if self._epoch is None:
-            self._epoch = next((row["epoch"] for row in self._bolt.read(cypher.MADE)), None)
+            found = self._bolt.read(cypher.MADE, memory=self._memory)
+            self._epoch = next((row["epoch"] for row in found), None)
         if self._epoch is None:
             raise ProjectionError(f"{self._bolt.where} has no graph yet; `recollect tend` draws it.")
         return self._epoch
@@ -45,39 +56,66 @@ class Neo4jGraph:
         self._bolt.read(cypher.MADE)
 
     def epoch(self) -> str:
-        for row in self._bolt.write(cypher.MADE):
-            if row["layout"] == LAYOUT:
+        space = self._store.active_space()
+        for row in self._bolt.write(cypher.MADE, memory=self._memory):
+            if row["layout"] == LAYOUT and _is_of(row["epoch"], space):
                 self._epoch = row["epoch"]
                 return row["epoch"]
         self.drop()
         for statement in cypher.SCHEMA:
             self._bolt.write(statement)
-        (row,) = self._bolt.write(cypher.MAKE, epoch=uuid.uuid4().hex, layout=LAYOUT)
+        if space is not None:
+            self._index_vectors(cypher.vector_indexes(space))
+        epoch = f"{_code(space)}_{uuid.uuid4().hex}"
+        (row,) = self._bolt.write(cypher.MAKE, memory=self._memory, epoch=epoch, layout=LAYOUT)
         self._epoch = row["epoch"]
         return row["epoch"]
 
+    def _index_vectors(self, statements: Iterable[str]) -> None:
+        """For people who ask Neo4j themselves: whatever comes of it, the graph is drawn."""
+        try:
+            if cypher.indexes_vectors(self._bolt.agent()):
+                for statement in statements:
+                    self._bolt.write(statement)
+        except ProjectionError as error:
+            log.warning("The indexes of vectors are not as they should be: %s", error)
+
     def read(self, view: UserView, since: int) -> Portion:
         entries, upto = view.steps(tuple(LABELS), since, PORTION)
-        return Portion(upto, drawn(view, entries))
+        return Portion(upto, drawn(view, entries, self._store.active_space()))
 
     def write(self, epoch: str, number: int, portion: Portion) -> None:
+        drawing: Drawing = portion.content
+        this = {"memory": self._memory, "epoch": epoch}
         with self._bolt.transaction() as run:
-            self._current(run(cypher.IS_MADE, epoch=epoch))
-            _draw(run, number, portion.content)
-            self._current(run(cypher.IS_MADE, epoch=epoch))  # somebody may have dropped it meanwhile
+            self._current(run(cypher.IS_MADE, **this) if _is_of(epoch, drawing.space) else [])
+            _draw(run, self._user(number), drawing)
+            self._current(run(cypher.IS_MADE, **this))  # somebody may have dropped it meanwhile
 
     def forget(self, epoch: str, number: int) -> None:
-        self._current(self._bolt.write(cypher.IS_MADE, epoch=epoch))
+        self._current(self._bolt.write(cypher.IS_MADE, memory=self._memory, epoch=epoch))
         for label in ALL_LABELS:
-            self._remove(cypher.forget(label), user=number)
+            self._remove(cypher.forget(label), user=self._user(number))
 
     def drop(self) -> None:
         self._epoch = None
-        self._bolt.write(cypher.UNMAKE)
+        found = self._bolt.write(cypher.UNMAKE, memory=self._memory)
         for label in ALL_LABELS:
-            self._remove(cypher.drop(label))
+            self._remove(cypher.drop(label), whose=self._user(""))
+        for code in {row["epoch"].partition("_")[0] for row in found}:
+            # They would keep what was in them for a while. Another memory may be of the same model.
+            if cypher.is_code(code) and not self._bolt.write(cypher.OF_SPACE, code=f"{code}_"):
+                self._index_vectors(cypher.no_vector_indexes(code))
 
-    def _remove(self, statement: str, **given: int) -> None:
+    @cached_property
+    def _memory(self) -> str:
+        return self._store.identity()
+
+    def _user(self, number: int | str) -> str:
+        """What the nodes of a user are keyed by."""
+        return f"{self._memory}.{number}"
+
+    def _remove(self, statement: str, **given: str) -> None:
         while self._bolt.write(statement, most=AT_ONCE, **given)[0]["gone"]:
             pass
 
@@ -94,8 +132,9 @@ class Neo4jGraph:
             return []
         found = self._bolt.read(
             cypher.BONDS,
+            memory=self._memory,
             epoch=epoch,
-            user=number,
+            user=self._user(number),
             entities=[key(id) for id in dict.fromkeys(entities)],
             channels=None if channels is None else [key(channel) for channel in channels],
             most=most + 1,  # one may be that an entity has none
@@ -104,7 +143,8 @@ class Neo4jGraph:
         return self._ids(epoch, found)[:most]
 
     def about(self, epoch: str, number: int, entity: str) -> list[str]:
-        found = self._bolt.read(cypher.ABOUT, epoch=epoch, user=number, entity=key(entity))
+        given = {"memory": self._memory, "user": self._user(number), "entity": key(entity)}
+        found = self._bolt.read(cypher.ABOUT, epoch=epoch, **given)
         return self._ids(epoch, found)
 
     def _ids(self, epoch: str, found: list[Row]) -> list[str]:
@@ -121,33 +161,42 @@ class Neo4jGraph:
         self._bolt.close()
 
 
-def _draw(run: Run, number: int, drawing: Drawing) -> None:
+def _code(space: Space | None) -> str:
+    return "none" if space is None else space.code
+
+
+def _is_of(epoch: str, space: Space | None) -> bool:
+    """Whether the vectors of a making are of this space."""
+    return epoch.startswith(f"{_code(space)}_")
+
+
+def _draw(run: Run, user: str, drawing: Drawing) -> None:
     left: dict[str, set[str]] = {}
 
     def unlink(kind: str, ids: list[str]) -> None:
         for forward in (True, False):
             if statement := cypher.unlink(kind, forward):
-                (found,) = run(statement, user=number, ids=ids)
+                (found,) = run(statement, user=user, ids=ids)
                 _note(left, found["ends"])
 
     for kind, ids in drawing.gone.items():
         unlink(kind, ids)
-        run(cypher.sever(kind), user=number, ids=ids)
-        run(cypher.blank(kind), user=number, ids=ids)
+        run(cypher.sever(kind), user=user, ids=ids)
+        run(cypher.blank(kind), user=user, ids=ids)
         left.setdefault(LABELS[kind], set()).update(ids)
     for kind, rows in drawing.nodes.items():
-        run(cypher.put(kind), user=number, rows=rows)
+        run(cypher.put(kind), user=user, rows=rows)
     for kind, rows in drawing.nodes.items():
         unlink(kind, [row["id"] for row in rows])
     for (kind, edge), rows in drawing.edges.items():
         if rows:
-            run(cypher.link(kind, edge), user=number, rows=rows)
+            run(cypher.link(kind, edge), user=user, rows=rows)
     if turns := drawing.nodes.get("turn"):
         places = [{name: row[name] for name in ("id", "conversation", "index")} for row in turns]
         for statement in cypher.FOLLOW:
-            run(statement, user=number, rows=places)
+            run(statement, user=user, rows=places)
     for label, ids in left.items():
-        run(cypher.tidy(label), user=number, ids=sorted(ids))
+        run(cypher.tidy(label), user=user, ids=sorted(ids))
 
 
 def _note(left: dict[str, set[str]], found: Iterable[Row]) -> None:
@@ -158,5 +207,5 @@ def _note(left: dict[str, set[str]], found: Iterable[Row]) -> None:
                 left.setdefault(label, set()).add(row["id"])
 
 
-def open_graph(url: str, user: str, password: str, database: str, timeout: float) -> Neo4jGraph:
-    return Neo4jGraph(Bolt(url, user, password, database, timeout))
+def open_graph(store: Store, url: str, user: str, password: str, database: str, timeout: float) -> Neo4jGraph:
+    return Neo4jGraph(store, Bolt(url, user, password, database, timeout))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Select, bindparam, or_
 
-from recollect.model.records import MEMORY_KINDS, Record
+from recollect.model.records import MEMORY_KINDS, SEARCHABLE, Record
 from recollect.ports.store import FeedEntry
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
@@ -24,10 +24,10 @@ _SEQ = own_select(schema.users, schema.users.c.seq)
 def _sources(kinds: tuple[str, ...]) -> tuple[tuple[str, bool, Select[Any], Select[Any]], ...]:
     """Where changes of these kinds are found in order, removals first: of which kind, if of one, and whether
     they are removals; what was after one place and up to another, and where the last of so many is. What is
-    searched is found by its chunks, which have an index for it."""
+    searched is found by its chunks, which have an index for it and move on when they get their vectors."""
     gone, chunks = schema.deletions.c, schema.chunks.c
     found = [("", True, *_between(gone.seq, gone.id, gone.kind, _among(gone.kind, kinds)))]
-    if searched := [kind for kind in kinds if kind in _SEARCHED]:
+    if searched := [kind for kind in kinds if kind in SEARCHABLE]:
         of_kinds = _among(chunks.kind, searched)
         found.append(("", False, *_between(chunks.seq, chunks.owner, chunks.kind, of_kinds)))
     for kind in kinds:
