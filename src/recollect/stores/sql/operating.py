@@ -138,12 +138,13 @@ projected = Table(
     text("epoch"),
     Column("seq", BigInteger, nullable=False),
     Column("settled", BigInteger, nullable=False),
+    Column("settling", BigInteger, nullable=False),
     time("at"),
     sqlite_with_rowid=False,
     postgresql_partition_by=BY_USER,
 )
-"""How far a projection, of one making, has come with a user, when that was, and how far it had come before:
-its readers may see no more than that for a moment."""
+"""How far a projection, of one making, has come with a user: its readers are sure to see what is `settled`,
+see what is `settling` a moment after `at`, and all that is written, up to `seq`, a moment later still."""
 
 unprojected = Table(
     "unprojected",

@@ -1,8 +1,9 @@
 """How far projections have come: marks of users, and who was erased meanwhile."""
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import Connection, Text, and_, bindparam, delete, func, insert, or_, select
 
@@ -26,7 +27,7 @@ _WITH_MARK = _USERS.outerjoin(
 )
 _FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents)
 _REACH = own_select(
-    _USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.at
+    _USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.settling, _DONE.c.at
 ).select_from(_WITH_MARK)
 _REACHED = func.coalesce(_DONE.c.seq, 0)
 _BEHIND = _USERS.c.seq > _REACHED
@@ -55,6 +56,43 @@ def _identify(connection: Connection) -> int:
     return known
 
 
+class _Mark(NamedTuple):
+    """How far a projection has come with a user.
+
+    One that is noted again and again before a note has settled would never settle, had each note to wait for
+    itself alone. So the first one waits, `settling` since `at`. What comes meanwhile, up to `seq`, was noted
+    before the first one's time was over, and has settled when that time has passed once more.
+    """
+
+    seq: int
+    settled: int
+    settling: int
+    at: int
+
+    def at_time(self, now: datetime, settles: timedelta) -> Self:
+        """The mark as it is by now."""
+        takes, passed = settles // timedelta(microseconds=1), encode_time(now) - self.at
+        if passed < takes:
+            return self
+        if passed < 2 * takes:
+            return self._replace(settled=self.settling, settling=self.seq, at=self.at + takes)
+        return self._replace(settled=self.seq, settling=self.seq)
+
+    def moved(self, seq: int, now: datetime) -> Self:
+        """The mark when more was written, or less: what is made anew begins at the beginning."""
+        settled = min(self.settled, seq)
+        if self.settling <= self.settled:  # nothing waits
+            return self._replace(seq=seq, settled=settled, settling=seq, at=encode_time(now))
+        return self._replace(seq=seq, settled=settled, settling=min(self.settling, seq))
+
+
+_NOTHING = _Mark(0, 0, 0, 0)
+
+
+def _mark(row: Mapping[str, Any], seq: int) -> _Mark:
+    return _Mark(seq, row["settled"], row["settling"], row["at"])
+
+
 class ProjectedUser:
     """The part of a user's store that projections follow."""
 
@@ -66,8 +104,10 @@ class ProjectedUser:
         with self._backend.read(self._user) as connection:
             found = UserRows(connection, self._user).all(_REACH, name=name, epoch=epoch)
         for row in found:
-            noted, seen = (0, 0) if row["done"] is None else (row["done"], _seen(row, now, settles))
-            return Reach(row["number"], row["seq"], row["documents"], noted, seen, row["epoch"] or "")
+            mark = _NOTHING if row["done"] is None else _mark(row, row["done"]).at_time(now, settles)
+            return Reach(
+                row["number"], row["seq"], row["documents"], mark.seq, mark.settled, row["epoch"] or ""
+            )
         return None
 
     def project(
@@ -79,19 +119,13 @@ class ProjectedUser:
             if not user or user[0]["number"] != number:
                 return False
             old = rows.all(rows.select(_DONE).where(_DONE.c.projection == name, _DONE.c.epoch == epoch))
-            settled = _seen(old[0], now, settles) if old else 0
+            known = _mark(old[0], old[0]["seq"]) if old else _NOTHING
+            mark = known.at_time(now, settles).moved(seq, now)
             rows.run(rows.delete(_DONE).where(_DONE.c.projection == name))
-            mark = {"epoch": epoch, "seq": seq, "settled": min(settled, seq), "at": encode_time(now)}
-            rows.insert(_DONE, [{"projection": name, **mark}])
+            rows.insert(_DONE, [{"projection": name, "epoch": epoch, **mark._asdict()}])
             return True
 
         return self._backend.write(work, self._user, durable=False)
-
-
-def _seen(row: Any, now: datetime, settles: timedelta) -> int:
-    """Up to where readers are sure to see it."""
-    passed = encode_time(now) - row["at"] >= settles // timedelta(microseconds=1)
-    return row["done" if "done" in row else "seq"] if passed else row["settled"]
 
 
 def leave_projections(rows: UserRows, number: int) -> None:
