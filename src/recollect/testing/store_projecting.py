@@ -98,7 +98,9 @@ class ProjectingContract(StoreSuite):
                 assert found.noted == seq
                 assert last(2 * SOON) <= found.reached <= last(SOON)
                 now += SOON * random.choice((0.5 * longest, random.uniform(0, longest)))
-        assert last(SOON) > 0
+        quiet = alice.reach("copy", "one", notes[-1][0] + SOON, SOON)
+        assert quiet is not None
+        assert quiet.reached == 60
 
     def test_the_lag_is_told_of_the_newest_making(
         self, store: Store, alice: UserStore, bob: UserStore

@@ -26,9 +26,10 @@ _WITH_MARK = _USERS.outerjoin(
     ),
 )
 _FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents)
-_REACH = own_select(
-    _USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.settling, _DONE.c.at
-).select_from(_WITH_MARK)
+_MARKED = (_DONE.c.at, _DONE.c.settling, _DONE.c.began, _DONE.c.settled)
+_REACH = own_select(_USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), *_MARKED).select_from(
+    _WITH_MARK
+)
 _REACHED = func.coalesce(_DONE.c.seq, 0)
 _BEHIND = _USERS.c.seq > _REACHED
 _WHO = select(_USERS.c.user_id, _USERS.c.number).select_from(_WITH_MARK).where(_BEHIND)
@@ -59,38 +60,38 @@ def _identify(connection: Connection) -> int:
 class _Mark(NamedTuple):
     """How far a projection has come with a user.
 
-    One that is noted again and again before a note has settled would never settle, had each note to wait for
-    itself alone. So the first one waits, `settling` since `at`. What comes meanwhile, up to `seq`, was noted
-    before the first one's time was over, and has settled when that time has passed once more.
+    Were the last note all that is kept, one that is noted again before it has settled would never settle. So
+    an earlier one is kept beside it, `settling` since it `began`, until it has.
     """
 
     seq: int
-    settled: int
-    settling: int
     at: int
+    settling: int
+    began: int
+    settled: int
 
-    def at_time(self, now: datetime, settles: timedelta) -> Self:
-        """The mark as it is by now."""
-        takes, passed = settles // timedelta(microseconds=1), encode_time(now) - self.at
-        if passed < takes:
-            return self
-        if passed < 2 * takes:
-            return self._replace(settled=self.settling, settling=self.seq, at=self.at + takes)
-        return self._replace(settled=self.seq, settling=self.seq)
+    def seen(self, before: int) -> int:
+        """Up to where readers are sure to see it, when they see what was noted before."""
+        if self.at <= before:
+            return self.seq
+        return self.settling if self.began <= before else self.settled
 
-    def moved(self, seq: int, now: datetime) -> Self:
+    def moved(self, seq: int, now: datetime, settles: timedelta) -> Self:
         """The mark when more was written, or less: what is made anew begins at the beginning."""
-        settled = min(self.settled, seq)
-        if self.settling <= self.settled:  # nothing waits
-            return self._replace(seq=seq, settled=settled, settling=seq, at=encode_time(now))
-        return self._replace(seq=seq, settled=settled, settling=min(self.settling, seq))
+        at, before = encode_time(now), encode_time(now - settles)
+        settling, began = self.settling, self.began
+        if began <= before:
+            settling, began = (seq, at) if self.at <= before else (self.seq, self.at)
+        return self._replace(
+            seq=seq, at=at, settling=min(settling, seq), began=began, settled=min(self.seen(before), seq)
+        )
 
 
-_NOTHING = _Mark(0, 0, 0, 0)
+_NOTHING = _Mark(0, 0, 0, 0, 0)
 
 
 def _mark(row: Mapping[str, Any], seq: int) -> _Mark:
-    return _Mark(seq, row["settled"], row["settling"], row["at"])
+    return _Mark(seq, row["at"], row["settling"], row["began"], row["settled"])
 
 
 class ProjectedUser:
@@ -104,10 +105,9 @@ class ProjectedUser:
         with self._backend.read(self._user) as connection:
             found = UserRows(connection, self._user).all(_REACH, name=name, epoch=epoch)
         for row in found:
-            mark = _NOTHING if row["done"] is None else _mark(row, row["done"]).at_time(now, settles)
-            return Reach(
-                row["number"], row["seq"], row["documents"], mark.seq, mark.settled, row["epoch"] or ""
-            )
+            mark = _NOTHING if row["done"] is None else _mark(row, row["done"])
+            seen = mark.seen(encode_time(now - settles))
+            return Reach(row["number"], row["seq"], row["documents"], mark.seq, seen, row["epoch"] or "")
         return None
 
     def project(
@@ -120,7 +120,7 @@ class ProjectedUser:
                 return False
             old = rows.all(rows.select(_DONE).where(_DONE.c.projection == name, _DONE.c.epoch == epoch))
             known = _mark(old[0], old[0]["seq"]) if old else _NOTHING
-            mark = known.at_time(now, settles).moved(seq, now)
+            mark = known.moved(seq, now, settles)
             rows.run(rows.delete(_DONE).where(_DONE.c.projection == name))
             rows.insert(_DONE, [{"projection": name, "epoch": epoch, **mark._asdict()}])
             return True
