@@ -7,8 +7,8 @@ from recollect.ports.projection import Projection
 
 
 class SearchIndex(Projection, Protocol):
-    """Vectors, with what filters look at. Words are the store's: it scores them by posting lists, which it
-    would read all the same."""
+    """Vectors, with what filters look at. Words are the store's: it scores them by the user's own statistics,
+    and to count how common a word is it would read the posting list all the same."""
 
     def propose(self, epoch: str, number: int, search: Search, limit: int) -> tuple[int, ...]:
         """Documents of a user whose vectors are near the search's and that pass its filter, as far as it was

@@ -1,6 +1,9 @@
 """The store's contract: how far copies in other engines have come with whom."""
 
 from datetime import timedelta
+from random import Random
+
+import pytest
 
 from recollect.ports.store import Store, UserStore
 from recollect.ports.stored import Lag, Reach
@@ -42,7 +45,7 @@ class ProjectingContract(StoreSuite):
         seq = reach(alice).seq
         assert reach(alice) == Reach(first[1], seq, 1, 0, 0)
         assert project(alice, seq)
-        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq)
+        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq, "one")
         assert store.users_behind("copy", "one", "", 10) == [second]
         alice.apply([append(draft("more", id="b"))])
         assert store.users_behind("copy", "one", "", 10) == [first, second]
@@ -73,6 +76,31 @@ class ProjectingContract(StoreSuite):
         assert reached(timedelta(0)) == (7, 4)
         assert reached(SOON - timedelta(microseconds=1)) == (7, 4)
         assert reached(SOON) == (7, 7)
+
+    @pytest.mark.parametrize("longest", [0.05, 0.6, 1.0, 2.5])
+    def test_however_often_it_is_noted_it_is_counted_on_soon_and_never_too_soon(
+        self, alice: UserStore, longest: float
+    ) -> None:
+        """With notes so many times `SOON` apart at most."""
+        alice.apply([append(draft("tea", id="a"))])
+        random, number, now = Random(longest), reach(alice).number, NOW
+        notes = [(NOW - timedelta(days=1), 0)]
+
+        def last(before: timedelta) -> int:
+            return max(seq for at, seq in notes if at <= now - before)
+
+        for seq in range(1, 61):
+            alice.project("copy", "one", number, seq, now, SOON)
+            notes.append((now, seq))
+            for _ in range(random.randint(1, 3)):
+                found = alice.reach("copy", "one", now, SOON)
+                assert found is not None
+                assert found.noted == seq
+                assert last(2 * SOON) <= found.reached <= last(SOON)
+                now += SOON * random.choice((0.5 * longest, random.uniform(0, longest)))
+        quiet = alice.reach("copy", "one", notes[-1][0] + SOON, SOON)
+        assert quiet is not None
+        assert quiet.reached == 60
 
     def test_the_lag_is_told_of_the_newest_making(
         self, store: Store, alice: UserStore, bob: UserStore

@@ -137,13 +137,15 @@ projected = Table(
     Column("projection", text_type(), primary_key=True),
     text("epoch"),
     Column("seq", BigInteger, nullable=False),
-    Column("settled", BigInteger, nullable=False),
     time("at"),
+    Column("settling", BigInteger, nullable=False),
+    time("began"),
+    Column("settled", BigInteger, nullable=False),
     sqlite_with_rowid=False,
     postgresql_partition_by=BY_USER,
 )
-"""How far a projection, of one making, has come with a user, when that was, and how far it had come before:
-its readers may see no more than that for a moment."""
+"""How far a projection, of one making, has come with a user, and when that was. A moment later its readers
+see it; until then, what is `settling` a moment after that `began`, or else only what is `settled`."""
 
 unprojected = Table(
     "unprojected",

@@ -1,8 +1,9 @@
 """How far projections have come: marks of users, and who was erased meanwhile."""
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import Connection, Text, and_, bindparam, delete, func, insert, or_, select
 
@@ -25,9 +26,10 @@ _WITH_MARK = _USERS.outerjoin(
     ),
 )
 _FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents)
-_REACH = own_select(
-    _USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), _DONE.c.settled, _DONE.c.at
-).select_from(_WITH_MARK)
+_MARKED = (_DONE.c.at, _DONE.c.settling, _DONE.c.began, _DONE.c.settled)
+_REACH = own_select(_USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), *_MARKED).select_from(
+    _WITH_MARK
+)
 _REACHED = func.coalesce(_DONE.c.seq, 0)
 _BEHIND = _USERS.c.seq > _REACHED
 _WHO = select(_USERS.c.user_id, _USERS.c.number).select_from(_WITH_MARK).where(_BEHIND)
@@ -55,6 +57,43 @@ def _identify(connection: Connection) -> int:
     return known
 
 
+class _Mark(NamedTuple):
+    """How far a projection has come with a user.
+
+    Were the last note all that is kept, one that is noted again before it has settled would never settle. So
+    an earlier one is kept beside it, `settling` since it `began`, until it has.
+    """
+
+    seq: int
+    at: int
+    settling: int
+    began: int
+    settled: int
+
+    def seen(self, before: int) -> int:
+        """Up to where readers are sure to see it, when they see what was noted before."""
+        if self.at <= before:
+            return self.seq
+        return self.settling if self.began <= before else self.settled
+
+    def moved(self, seq: int, now: datetime, settles: timedelta) -> Self:
+        """The mark when more was written, or less: what is made anew begins at the beginning."""
+        at, before = encode_time(now), encode_time(now - settles)
+        settling, began = self.settling, self.began
+        if began <= before:
+            settling, began = (seq, at) if self.at <= before else (self.seq, self.at)
+        return self._replace(
+            seq=seq, at=at, settling=min(settling, seq), began=began, settled=min(self.seen(before), seq)
+        )
+
+
+_NOTHING = _Mark(0, 0, 0, 0, 0)
+
+
+def _mark(row: Mapping[str, Any], seq: int) -> _Mark:
+    return _Mark(seq, row["at"], row["settling"], row["began"], row["settled"])
+
+
 class ProjectedUser:
     """The part of a user's store that projections follow."""
 
@@ -66,8 +105,9 @@ class ProjectedUser:
         with self._backend.read(self._user) as connection:
             found = UserRows(connection, self._user).all(_REACH, name=name, epoch=epoch)
         for row in found:
-            noted, seen = (0, 0) if row["done"] is None else (row["done"], _seen(row, now, settles))
-            return Reach(row["number"], row["seq"], row["documents"], noted, seen, row["epoch"] or "")
+            mark = _NOTHING if row["done"] is None else _mark(row, row["done"])
+            seen = mark.seen(encode_time(now - settles))
+            return Reach(row["number"], row["seq"], row["documents"], mark.seq, seen, row["epoch"] or "")
         return None
 
     def project(
@@ -79,19 +119,13 @@ class ProjectedUser:
             if not user or user[0]["number"] != number:
                 return False
             old = rows.all(rows.select(_DONE).where(_DONE.c.projection == name, _DONE.c.epoch == epoch))
-            settled = _seen(old[0], now, settles) if old else 0
+            known = _mark(old[0], old[0]["seq"]) if old else _NOTHING
+            mark = known.moved(seq, now, settles)
             rows.run(rows.delete(_DONE).where(_DONE.c.projection == name))
-            mark = {"epoch": epoch, "seq": seq, "settled": min(settled, seq), "at": encode_time(now)}
-            rows.insert(_DONE, [{"projection": name, **mark}])
+            rows.insert(_DONE, [{"projection": name, "epoch": epoch, **mark._asdict()}])
             return True
 
         return self._backend.write(work, self._user, durable=False)
-
-
-def _seen(row: Any, now: datetime, settles: timedelta) -> int:
-    """Up to where readers are sure to see it."""
-    passed = encode_time(now) - row["at"] >= settles // timedelta(microseconds=1)
-    return row["done" if "done" in row else "seq"] if passed else row["settled"]
 
 
 def leave_projections(rows: UserRows, number: int) -> None:

@@ -17,7 +17,10 @@ def upgrade() -> None:
         sa.Column("user_id", text_type(), nullable=False),
         sa.Column("projection", text_type(), nullable=False),
         sa.Column("epoch", text_type(), nullable=False),
-        *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("seq", "settled", "at")),
+        *(
+            sa.Column(name, sa.BigInteger(), nullable=False)
+            for name in ("seq", "at", "settling", "began", "settled")
+        ),
         sa.PrimaryKeyConstraint("user_id", "projection"),
         sqlite_with_rowid=False,
         postgresql_partition_by="HASH (user_id)",
