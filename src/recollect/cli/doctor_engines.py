@@ -33,7 +33,7 @@ def copies(settings: Settings, store: Store) -> Iterator[Check]:
     """What every other command would refuse is said here too; that nobody answers, none of them minds."""
     opening = {
         "milvus": lambda: wiring.open_index(settings, store),
-        "neo4j": lambda: wiring.open_graph(settings),
+        "neo4j": lambda: wiring.open_graph(settings, store),
     }
     for name, opened in opening.items():
         try:
