@@ -165,6 +165,10 @@ class UserView(FollowedView, Protocol):
         """Those of the ids that were once removed as records of this kind."""
         ...
 
+    def moment(self) -> Moment | None:
+        """The state that the memory is in; None when nothing is stored."""
+        ...
+
     def secret(self) -> bytes:
         """The key of this user's tombstones."""
         ...
@@ -194,10 +198,6 @@ class UserStore(UserView, Protocol):
     def spend(self, spent: Sequence[Spent]) -> None:
         """Add to what models were asked for. Does not enter the feed; nothing is kept of a user of whom
         nothing is stored."""
-        ...
-
-    def moment(self) -> Moment | None:
-        """The state that the memory is in; None when nothing is stored."""
         ...
 
     def note(self, entries: Sequence[AuditEntry], since: Moment) -> None:
