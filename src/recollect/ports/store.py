@@ -234,9 +234,11 @@ class UserStore(UserView, Protocol):
         ...
 
     def project(
-        self, name: str, epoch: str, number: int, seq: int, now: datetime, settles: timedelta
+        self, name: str, epoch: str, number: int, since: int, seq: int, now: datetime, settles: timedelta
     ) -> bool:
-        """Note how far a projection has come; False when the user of this number is gone."""
+        """Note that a projection has come from one place to another; False when the user of this number is
+        gone. If it is no longer where that began, two wrote to it at once, and nobody knows which of them
+        last: then it has come to where the first of them began."""
         ...
 
     def erase(self, receipt: Receipt | None = None) -> dict[str, int]:

@@ -18,7 +18,8 @@ def reach(user: UserStore, *, name: str = "copy", epoch: str = "one") -> Reach:
 
 
 def project(user: UserStore, seq: int, epoch: str = "one", name: str = "copy") -> bool:
-    return user.project(name, epoch, reach(user).number, seq, NOW, AT_ONCE)
+    found = reach(user, name=name, epoch=epoch)
+    return user.project(name, epoch, found.number, found.noted, seq, NOW, AT_ONCE)
 
 
 def lag_of(store: Store, name: str = "copy") -> Lag:
@@ -42,7 +43,7 @@ class ProjectingContract(StoreSuite):
         seq = reach(alice).seq
         assert reach(alice) == Reach(first[1], seq, 1, 0, 0)
         assert project(alice, seq)
-        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq)
+        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq, "one")
         assert store.users_behind("copy", "one", "", 10) == [second]
         alice.apply([append(draft("more", id="b"))])
         assert store.users_behind("copy", "one", "", 10) == [first, second]
@@ -62,8 +63,8 @@ class ProjectingContract(StoreSuite):
     def test_what_was_written_just_now_is_not_counted_on(self, alice: UserStore) -> None:
         alice.apply([append(draft("tea", id="a"))])
         number = reach(alice).number
-        alice.project("copy", "one", number, 4, NOW - SOON, SOON)
-        alice.project("copy", "one", number, 7, NOW, SOON)
+        alice.project("copy", "one", number, 0, 4, NOW - SOON, SOON)
+        alice.project("copy", "one", number, 4, 7, NOW, SOON)
 
         def reached(later: timedelta) -> tuple[int, int]:
             found = alice.reach("copy", "one", NOW + later, SOON)
@@ -73,6 +74,19 @@ class ProjectingContract(StoreSuite):
         assert reached(timedelta(0)) == (7, 4)
         assert reached(SOON - timedelta(microseconds=1)) == (7, 4)
         assert reached(SOON) == (7, 7)
+
+    def test_of_two_who_wrote_at_once_neither_is_believed(self, alice: UserStore) -> None:
+        alice.apply([append(draft("tea", id="a"))])
+        number = reach(alice).number
+
+        def noted(since: int, seq: int) -> int:
+            assert alice.project("copy", "one", number, since, seq, NOW, AT_ONCE)
+            return reach(alice).noted
+
+        assert [noted(0, 4), noted(4, 7)] == [4, 7]
+        assert noted(0, 4) == 0  # by one who was held up
+        assert noted(7, 9) == 0  # by the other, who does not know of it
+        assert noted(0, 9) == 9
 
     def test_the_lag_is_told_of_the_newest_making(
         self, store: Store, alice: UserStore, bob: UserStore
@@ -86,7 +100,7 @@ class ProjectingContract(StoreSuite):
         project(bob, 1)
         assert lag_of(store) == Lag(1, 1, NOW)
         later = NOW + timedelta(seconds=1)
-        alice.project("copy", "two", reach(alice).number, 0, later, AT_ONCE)
+        alice.project("copy", "two", reach(alice).number, 0, 0, later, AT_ONCE)
         assert lag_of(store) == Lag(2, 4, later)
 
     def test_whoever_is_erased_is_left_to_be_forgotten_by_their_number_alone(
@@ -101,9 +115,9 @@ class ProjectingContract(StoreSuite):
         bob.erase()  # of whom it never had anything
         assert store.unprojected("copy") == [number]
         assert store.unprojected("other") == []
-        assert not alice.project("copy", "one", number, 1, NOW, AT_ONCE)
+        assert not alice.project("copy", "one", number, 0, 1, NOW, AT_ONCE)
         alice.apply([append(draft("tea", id="a"))])
-        assert not alice.project("copy", "one", number, 1, NOW, AT_ONCE)  # another of that name
+        assert not alice.project("copy", "one", number, 0, 1, NOW, AT_ONCE)  # another of that name
         assert reach(alice).reached == 0
         store.unproject("copy", number)
         assert store.unprojected("copy") == []

@@ -71,7 +71,7 @@ class ProjectedUser:
         return None
 
     def project(
-        self, name: str, epoch: str, number: int, seq: int, now: datetime, settles: timedelta
+        self, name: str, epoch: str, number: int, since: int, seq: int, now: datetime, settles: timedelta
     ) -> bool:
         def work(connection: Connection) -> bool:
             rows = UserRows(connection, self._user)
@@ -81,7 +81,9 @@ class ProjectedUser:
             old = rows.all(rows.select(_DONE).where(_DONE.c.projection == name, _DONE.c.epoch == epoch))
             settled = _seen(old[0], now, settles) if old else 0
             rows.run(rows.delete(_DONE).where(_DONE.c.projection == name))
-            mark = {"epoch": epoch, "seq": seq, "settled": min(settled, seq), "at": encode_time(now)}
+            reached = old[0]["seq"] if old else 0
+            upto = seq if reached == since else min(reached, since)
+            mark = {"epoch": epoch, "seq": upto, "settled": min(settled, upto), "at": encode_time(now)}
             rows.insert(_DONE, [{"projection": name, **mark}])
             return True
 
