@@ -38,7 +38,6 @@ def drawn(place: bolt.Place, tmp_path: Path) -> Iterator[Memory]:
     """A memory whose graph has nothing in it yet."""
     with Memory.open(tmp_path / "memory.db", embedder="none", **place.settings()) as memory:
         assert memory.graph is not None
-        bolt.asked(place, "MATCH (m:Recollect) DELETE m")  # of a memory that is gone
         memory.graph.drop()
         told(memory)
         yield memory
@@ -97,7 +96,7 @@ def test_portions_of_any_size_draw_the_same(
     told(drawn)
     before = bolt.everything(place)
     monkeypatch.setattr("recollect.stores.neo4j.index.PORTION", 1)
-    assert drawn.rebuild_projection("neo4j") == 1
+    assert drawn.rebuild_projection("neo4j") > 3
     epochs = (_epoch(drawn), before.partition("'epoch': '")[2][:32])
     assert bolt.everything(place) == before.replace(epochs[1], epochs[0])
 
@@ -248,7 +247,6 @@ def test_what_a_cluster_was_told_just_now_is_added_from_the_store(
     """Told by the address of one: members of it may not have heard of what another took."""
     clock, url = ManualClock(), place.neo4j.replace("bolt://", "neo4j://")
     given = place.settings(neo4j=url)
-    bolt.asked(place, "MATCH (m:Recollect) DELETE m")
     with Memory.open(tmp_path / "routed.db", embedder="none", clock=clock, **given) as memory:
         tell_some(memory)
         assert memory.graph is not None
