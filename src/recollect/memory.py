@@ -75,7 +75,7 @@ class Memory:
         self.reranker = reranker
         self.working_store = working or wiring.open_working(settings, clock)
         self.index = index or wiring.open_index(settings, store)
-        self.graph = graph or wiring.open_graph(settings, store)
+        self.graph = graph or wiring.open_graph(settings)
         self.cache = cache or wiring.open_cache(settings)
         self._resting = Resting()
         self._policies = Policies()

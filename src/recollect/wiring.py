@@ -260,7 +260,7 @@ def open_index(settings: Settings, store: Store) -> SearchIndex | None:
     return MilvusIndex(store, settings.milvus, token=token, timeout=timeout)
 
 
-def open_graph(settings: Settings, store: Store) -> GraphIndex | None:
+def open_graph(settings: Settings) -> GraphIndex | None:
     """Where the graph is walked beside the database; no connection is made before it is used."""
     if not settings.neo4j:
         return None
@@ -270,7 +270,6 @@ def open_graph(settings: Settings, store: Store) -> GraphIndex | None:
     except ImportError as error:
         raise SettingsError(f"Neo4j needs its driver: pip install 'recollect[neo4j]' ({error}).") from None
     return open_graph(
-        store.identity,
         settings.neo4j,
         settings.neo4j_user,
         settings.neo4j_password,

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("neo4j", reason="the driver is an extra")
 
-from recollect import Memory, ProjectionError
+from recollect import Memory
 from recollect.bench.scale.graph import graph_agreement
 from recollect.testing.graph_suite import GraphContract, told
 from recollect.testing.store_samples import ManualClock
@@ -40,18 +40,3 @@ def test_both_ways_are_compared(in_neo4j: Memory) -> None:
     found = graph_agreement(in_neo4j, "measured", entities=20, relations=80)
     assert (found["entities"], found["agreement"]) == (20, 1.0)
     assert found["graph_ms"]["p50"] > 0 < found["store_ms"]["p95"]
-
-
-def test_another_memory_keeps_out_of_the_graph(in_neo4j: Memory, place: bolt.Place, tmp_path: Path) -> None:
-    told(in_neo4j)
-    before = bolt.everything(place)
-    with Memory.open(
-        tmp_path / "other.db", embedder="none", clock=ManualClock(), **place.settings()
-    ) as other:
-        other.scope("ana").remember("Ana likes tea")
-        (outcome,) = (one for one in other.tend() if one.job == "project")
-        assert "another memory" in (outcome.problem or "")
-        with pytest.raises(ProjectionError, match="another memory"):
-            other.rebuild_projection("neo4j")
-        assert other.scope("ana").recall("tea").hits
-    assert bolt.everything(place) == before

@@ -6,12 +6,11 @@ from recollect.stores.neo4j.drawing import ALL_LABELS, EDGES, FOLLOWED_BY, LABEL
 META = "Recollect"
 """The label of the one node that says which making of the graph this is."""
 
-MADE = f"MATCH (m:{META} {{id: 'graph'}}) RETURN m.epoch AS epoch, m.layout AS layout, m.memory AS memory"
+MADE = f"MATCH (m:{META} {{id: 'graph'}}) RETURN m.epoch AS epoch, m.layout AS layout"
 IS_MADE = f"MATCH (m:{META} {{id: 'graph', epoch: $epoch}}) RETURN m.epoch AS epoch"
 MAKE = (
-    f"MERGE (m:{META} {{id: 'graph'}}) ON CREATE SET m.epoch = $epoch, m.memory = $memory "
-    "SET m.layout = $layout "
-    "RETURN m.epoch AS epoch, m.memory AS memory"
+    f"MERGE (m:{META} {{id: 'graph'}}) ON CREATE SET m.epoch = $epoch SET m.layout = $layout "
+    "RETURN m.epoch AS epoch"
 )
 UNMAKE = f"MATCH (m:{META} {{id: 'graph'}}) DELETE m"
 

@@ -1,7 +1,7 @@
 """The `GraphIndex` port over Bolt and Cypher."""
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from recollect.errors import ProjectionError
@@ -11,7 +11,7 @@ from recollect.stores.neo4j import cypher
 from recollect.stores.neo4j.bolt import Bolt, Row, Run
 from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, id_of, key
 
-LAYOUT = 2
+LAYOUT = 1
 """Which way of drawing this is: a graph drawn another way is made anew."""
 PORTION = 200
 """How many records are drawn at once, about."""
@@ -22,9 +22,8 @@ SETTLES = timedelta(seconds=10)
 
 
 class Neo4jGraph:
-    def __init__(self, bolt: Bolt, memory: Callable[[], str]) -> None:
+    def __init__(self, bolt: Bolt) -> None:
         self._bolt = bolt
-        self._memory = memory
         self._epoch: str | None = None
 
     @property
@@ -43,15 +42,14 @@ class Neo4jGraph:
         return self._epoch
 
     def epoch(self) -> str:
-        for row in self._ours(self._bolt.write(cypher.MADE)):
+        for row in self._bolt.write(cypher.MADE):
             if row["layout"] == LAYOUT:
                 self._epoch = row["epoch"]
                 return row["epoch"]
         self.drop()
         for statement in cypher.SCHEMA:
             self._bolt.write(statement)
-        given = {"epoch": uuid.uuid4().hex, "layout": LAYOUT, "memory": self._memory()}
-        (row,) = self._ours(self._bolt.write(cypher.MAKE, **given))
+        (row,) = self._bolt.write(cypher.MAKE, epoch=uuid.uuid4().hex, layout=LAYOUT)
         self._epoch = row["epoch"]
         return row["epoch"]
 
@@ -72,19 +70,9 @@ class Neo4jGraph:
 
     def drop(self) -> None:
         self._epoch = None
-        self._ours(self._bolt.write(cypher.MADE))
         self._bolt.write(cypher.UNMAKE)
         for label in ALL_LABELS:
             self._remove(cypher.drop(label))
-
-    def _ours(self, found: list[Row]) -> list[Row]:
-        """Users are told apart by number alone: of another memory they are others of the same number."""
-        if any(row["memory"] not in (None, self._memory()) for row in found):
-            raise ProjectionError(
-                f"{self._bolt.where} holds the graph of another memory: set RECOLLECT_NEO4J_DATABASE to one "
-                "for this alone, or, if the other is gone, delete the node `Recollect` there."
-            )
-        return found
 
     def _remove(self, statement: str, **given: int) -> None:
         while self._bolt.write(statement, most=AT_ONCE, **given)[0]["gone"]:
@@ -172,7 +160,5 @@ def _note(left: dict[str, set[str]], found: Iterable[Row]) -> None:
                 left.setdefault(label, set()).add(row["id"])
 
 
-def open_graph(
-    memory: Callable[[], str], url: str, user: str, password: str, database: str, timeout: float
-) -> Neo4jGraph:
-    return Neo4jGraph(Bolt(url, user, password, database, timeout), memory)
+def open_graph(url: str, user: str, password: str, database: str, timeout: float) -> Neo4jGraph:
+    return Neo4jGraph(Bolt(url, user, password, database, timeout))
