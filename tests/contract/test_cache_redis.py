@@ -263,7 +263,15 @@ def test_rubbish_costs_nothing_but_the_time_saved(
     assert [is_cached(memory) for _ in range(2)] == [False, True]
 
 
-def test_an_address_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("url", ["http://u:hunter2@h", "redis://h?password=hunter2&foo=bar"])
+def test_an_address_that_cannot_be_read_is_told(url: str) -> None:
     with pytest.raises(SettingsError) as told:
-        RedisCache("http://u:hunter2@h", timeout=TIMEOUT)
+        RedisCache(url, timeout=TIMEOUT)
     assert "hunter2" not in str(told.value)
+
+
+def test_an_address_does_not_change_how_values_are_read(server: redis.Server, client: Any) -> None:
+    cache = RedisCache(f"{server.url}?decode_responses=true", timeout=TIMEOUT)
+    cache.put(SHELF, b"n", b"\xff", SECONDS)
+    assert cache.get(SHELF, b"n") == b"\xff"
+    cache.close()

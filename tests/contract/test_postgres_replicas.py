@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from recollect import Memory
 from recollect.model.changes import Remove
 from recollect.ports.store import Store, UserStore
-from recollect.testing.store_samples import SPACE, append, axis, draft, fact, put, question
+from recollect.settings import load
+from recollect.testing.store_samples import SPACE, ManualClock, append, axis, draft, fact, put, question
 from tests.contract.postgres import Server, emptied, opened
 from tests.contract.standby import Standby, standby_of, until
+from tests.unit.caching import HeldCache
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -203,3 +206,27 @@ def test_the_wall_stands_there_too(replicated: Store, standby: Standby, watch: W
 
     assert replicated.user("bob").reading(others, latest=False) == (0, True)
     assert replicated.user("alice").reading(others, latest=False) == (1, True)
+
+
+def test_what_a_standby_answers_is_not_kept_as_the_primarys(
+    replicated: Store, database: str, standby: Standby, watch: Watch
+) -> None:
+    settle(replicated, standby, watch)
+    cache = HeldCache()
+    memory = Memory(replicated, None, ManualClock(), load(db=database, cache_seconds=300), cache=cache)
+    alice = memory.scope("alice")
+
+    def said() -> list[str]:
+        return [hit.content for hit in alice.recall("tea").hits]
+
+    other = opened(database)
+    standby.pause()
+    other.user("alice").apply([Remove("fact", ("old",))])
+    assert said() == ["green tea"], "what others forgot may be recalled from a standby for so long"
+    watch.time += SECONDS * 2
+    assert said() == [], "and not any longer out of a cache"
+    assert cache.of("answers") == 1
+    assert said() == []
+    assert cache.found == 1
+    standby.resume()
+    other.close()

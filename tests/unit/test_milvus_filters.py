@@ -16,7 +16,7 @@ from recollect.model.search import Filter
 from recollect.ports.stored import Searched
 from recollect.stores.milvus.connecting import address, reason
 from recollect.stores.milvus.filters import expression
-from recollect.stores.milvus.rows import NOBODY, code, doc_of, key, row
+from recollect.stores.milvus.rows import NOBODY, code, docs_of, key, row
 from recollect.stores.sql.codec import encode_time
 from recollect.stores.sql.columns import Columns
 
@@ -106,9 +106,14 @@ def test_whatever_something_is_called_an_expression_has_numbers_only(number: int
 
 
 def test_a_document_is_found_by_its_key() -> None:
-    assert doc_of(key(12, 3456)) == 3456
+    assert docs_of(12, [key(12, 3456), key(12, 1)]) == [3456, 1]
     assert key(1, 23) != key(12, 3)
     assert len(key((1 << 63) - 1, (1 << 63) - 1)) <= 48
+
+
+def test_what_others_wrote_names_no_document() -> None:
+    others = ["", ":", "12:", "12:x", "12:-1", "12:1.5", "12:٣", f"12:{1 << 64}", "13:1", 7, None, "12:1\n"]
+    assert docs_of(12, others) == []
 
 
 @pytest.mark.parametrize(
@@ -124,10 +129,21 @@ def test_an_address_is_shown_without_what_is_secret(given: str, shown: str, lite
     assert (where.shown, where.lite) == (shown, lite)
 
 
-@pytest.mark.parametrize("given", ["postgres://host", "milvus", "folder/milvus.sqlite"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgres://host",
+        "milvus",
+        "folder/milvus.sqlite",
+        "http://u:hunter/2@host:1",
+        "http://h:99999",
+        "http://[h",
+    ],
+)
 def test_what_is_no_address_is_refused(given: str) -> None:
-    with pytest.raises(SettingsError, match="RECOLLECT_MILVUS"):
+    with pytest.raises(SettingsError, match="RECOLLECT_MILVUS") as told:
         address(given)
+    assert "hunter" not in str(told.value)
 
 
 def test_a_reason_is_one_short_line() -> None:

@@ -166,6 +166,10 @@ class UserView(FollowedView, Protocol):
         """Those of the ids that were once removed as records of this kind."""
         ...
 
+    def moment(self) -> Moment | None:
+        """The state that the memory is in; None when nothing is stored."""
+        ...
+
     def secret(self) -> bytes:
         """The key of this user's tombstones."""
         ...
@@ -195,10 +199,6 @@ class UserStore(UserView, Protocol):
     def spend(self, spent: Sequence[Spent]) -> None:
         """Add to what models were asked for. Does not enter the feed; nothing is kept of a user of whom
         nothing is stored."""
-        ...
-
-    def moment(self) -> Moment | None:
-        """The state that the memory is in; None when nothing is stored."""
         ...
 
     def note(self, entries: Sequence[AuditEntry], since: Moment) -> None:
@@ -235,9 +235,11 @@ class UserStore(UserView, Protocol):
         ...
 
     def project(
-        self, name: str, epoch: str, number: int, seq: int, now: datetime, settles: timedelta
+        self, name: str, epoch: str, number: int, since: int, seq: int, now: datetime, settles: timedelta
     ) -> bool:
-        """Note how far a projection has come; False when the user of this number is gone."""
+        """Note that a projection has come from one place to another; False when the user of this number is
+        gone. If it is no longer where that began, two wrote to it at once, and nobody knows which of them
+        last: then it has come to where the first of them began."""
         ...
 
     def erase(self, receipt: Receipt | None = None) -> dict[str, int]:

@@ -23,6 +23,7 @@ from recollect.model.space import Space
 from recollect.ports.cache import Cache, Shelf
 from recollect.ports.embedder import Embedder, Vectors
 from recollect.ports.store import UserView
+from recollect.ports.tending import Moment
 from recollect.recall.question import Asked
 from recollect.recall.report import Report
 from recollect.version import VERSION
@@ -31,7 +32,7 @@ from recollect.wishes import Wishes
 from recollect.workspace import Workspace, usable
 
 SETTINGS = (
-    *("db", "retention", "semantic_weight", "candidates"),
+    *("db", "retention", "semantic_weight", "candidates", "milvus_over"),
     *("model", "model_name", "reranker", "reranker_model", "reranker_models"),
 )
 """What an answer depends on beside what is asked: which memory, and how it is searched."""
@@ -40,10 +41,11 @@ _NO_TIME = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, and until when it holds; None of one that may be another at any time."""
+    """An answer, until when it holds (None of one that may be another at any time), and of which state."""
 
     found: Recollection
     until: datetime | None
+    moment: Moment | None = None
 
 
 def remembered(
@@ -67,7 +69,8 @@ def remembered(
     if found is not None:
         return replace(found, used=tuple(report.used))
     made = answer(work)
-    if made.until is not None and not made.found.problems:
+    # A standby may have answered, which lacks what is in the state that was asked for: not for others.
+    if made.until is not None and not made.found.problems and _at(made.moment) == shelf.at:
         kept = encoded(made.found, asked.filter.now, made.until)
         cache.put(shelf, name, kept, work.settings.cache_seconds)
     return made.found
@@ -147,8 +150,11 @@ def _shelf(work: Workspace) -> Shelf | None:
     moment = None if work.cache is None else work.store.moment()
     if moment is None:
         return None
-    at = f"{moment.number:020d}.{moment.seq:020d}"
-    return Shelf(work.scope.user, "answers", at, moment.secret)
+    return Shelf(work.scope.user, "answers", _at(moment), moment.secret)
+
+
+def _at(moment: Moment | None) -> str:
+    return "" if moment is None else f"{moment.number:020d}.{moment.seq:020d}"
 
 
 def _remembering(work: Workspace, cache: Cache, shelf: Shelf) -> Embedder | None:

@@ -9,6 +9,7 @@ from recollect.errors import StoreError
 from recollect.model.recollection import Hit, LeftOut, Recollection
 from recollect.model.records import Goal, GoalStatus, Profile
 from recollect.ports.store import UserView
+from recollect.ports.tending import Moment
 from recollect.recall.by_model import rewritten
 from recollect.recall.cached import Answered, lasts, remembered
 from recollect.recall.fuse import Fused, Weighing, fuse, parts, ranked
@@ -112,7 +113,7 @@ def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:
             if not rest or any(name in hit.content for hit in hits)
         },
     )
-    return Answered(found, answer.until)
+    return Answered(found, answer.until, answer.moment)
 
 
 def _planned(asked: Asked, report: Report) -> QueryPlan:
@@ -132,7 +133,8 @@ class _Answer:
     related: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     report: Report = field(default_factory=Report)
     until: datetime | None = None
-    """Until when it holds, where that is asked for."""
+    """Until when it holds, where that is asked for; then also the state that it was made of."""
+    moment: Moment | None = None
 
 
 def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> _Answer:
@@ -156,6 +158,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         answer = _Answer(hits, left_out, report=report)
         _include(work, view, graph, asked, answer)
         if work.cache is not None:
+            answer.moment = view.moment()
             answer.until = lasts(view, hits, left_out, asked.filter.now, work.settings.cache_seconds)
     if asked.explain:
         answer.hits = _taken_apart(hits, order, weighing)

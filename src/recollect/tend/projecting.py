@@ -92,29 +92,38 @@ def _follow_user(
     if reach is None or reach.number != number:
         return
     since = reach.noted
-    if not since and not _note(tender, projection, epoch, user, number, 0):
+    if not since and not _note(tender, projection, epoch, user, number, (0, 0)):
         return  # noted before anything is written, so that an erasure knows of it
     while since < reach.seq and hold():
         portion = store.reading(lambda view, after=since: projection.read(view, after))
         projection.write(epoch, number, portion)
-        if not _note(tender, projection, epoch, user, number, portion.upto):
+        if not _note(tender, projection, epoch, user, number, (since, portion.upto)):
             projection.forget(epoch, number)  # erased meanwhile
             return
         since = portion.upto
 
 
-def _note(tender: Tender, projection: Projection, epoch: str, user: str, number: int, seq: int) -> bool:
+def _note(
+    tender: Tender, projection: Projection, epoch: str, user: str, number: int, steps: tuple[int, int]
+) -> bool:
     now = tender.clock.now()
-    return tender.store.user(user).project(projection.name, epoch, number, seq, now, projection.settles)
+    return tender.store.user(user).project(projection.name, epoch, number, *steps, now, projection.settles)
 
 
 def _forget(tender: Tender, projection: Projection, epoch: str) -> int:
-    """Remove what it has of users who were erased."""
-    gone = tender.store.unprojected(projection.name)
-    for number in gone:
-        projection.forget(epoch, number)
-        tender.store.unproject(projection.name, number)
-    return len(gone)
+    """Remove what it has of users who were erased, unless a worker is at them, who may yet write more."""
+    done = 0
+    shares: dict[int, list[int]] = {}
+    for number in tender.store.unprojected(projection.name):
+        shares.setdefault(number % SHARES, []).append(number)
+    for share, gone in shares.items():
+        with leased(tender, _share(projection.name, share)) as hold:
+            for number in gone:
+                if hold():
+                    projection.forget(epoch, number)
+                    tender.store.unproject(projection.name, number)
+                    done += 1
+    return done
 
 
 def rebuild(tender: Tender, name: str) -> int:

@@ -40,10 +40,12 @@ WORKERS = 4
 
 
 class Between:
-    """A projection with something happening just before it is written to."""
+    """A projection with something happening just before it is written to, and just after."""
 
-    def __init__(self, inner: Projection, happens: Callable[[], object]) -> None:
-        self._inner, self._happens = inner, happens
+    def __init__(
+        self, inner: Projection, happens: Callable[[], object], then: Callable[[], object] = lambda: None
+    ) -> None:
+        self._inner, self._happens, self._then = inner, happens, then
 
     @property
     def name(self) -> str:
@@ -65,6 +67,7 @@ class Between:
     def write(self, epoch: str, number: int, portion: Portion) -> None:
         self._happens()
         self._inner.write(epoch, number, portion)
+        self._then()
 
     def forget(self, epoch: str, number: int) -> None:
         self._inner.forget(epoch, number)
@@ -225,6 +228,42 @@ class ProjectionContract:
         run(tender)
         assert self.held(projection, projection.epoch(), number) == nothing
         assert store.unprojected(projection.name) == []
+
+    def test_who_is_erased_while_a_worker_writes_that_then_dies_is_gone(
+        self, store: Store, tender: Tender, clock: ManualClock
+    ) -> None:
+        alice = store.user("alice")
+        fill(alice)
+        (projection,) = tender.projections
+        number, nothing = _number(store, "alice"), self.held(projection, projection.epoch(), 0)
+
+        def erased() -> None:
+            alice.erase()
+            run(tender)
+
+        with pytest.raises(Died):
+            run(replace(tender, projections=(Between(projection, erased, die),)))
+        clock.advance(hours=1)
+        run(tender)
+        assert self.held(projection, projection.epoch(), number) == nothing
+
+    def test_what_a_worker_that_was_held_up_writes_is_put_right(self, store: Store, tender: Tender) -> None:
+        alice = store.user("alice")
+        fill(alice)
+        (projection,) = tender.projections
+        epoch, number = projection.epoch(), _number(store, "alice")
+        portion = alice.reading(lambda view: projection.read(view, 0))
+        alice.apply([Remove("fact", ("f-1", "f-2"))])
+        run(tender)
+        alice.apply(known(11), SPACE)
+
+        def held_up() -> None:
+            projection.write(epoch, number, portion)
+            alice.project(projection.name, epoch, number, 0, portion.upto, START, projection.settles)
+
+        run(replace(tender, projections=(Between(projection, held_up),)))
+        run(tender)
+        assert self.all_held(tender) == self.rebuilt(tender)
 
     @pytest.mark.parametrize("seed", [1, 2, 3])
     def test_whatever_happens_it_ends_as_if_it_were_made_anew(

@@ -153,7 +153,7 @@ class NearContract(StoreSuite):
         assert first is not None
         assert (first.epoch, first.reached) == ("", 0)
         for epoch in ("one", "two"):
-            assert alice.project("copy", epoch, first.number, first.seq, START, timedelta(0))
+            assert alice.project("copy", epoch, first.number, 0, first.seq, START, timedelta(0))
         last = alice.reach("copy", None, START, timedelta(0))
         assert last is not None
         assert (last.epoch, last.reached) == ("two", first.seq)

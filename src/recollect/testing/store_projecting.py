@@ -21,7 +21,8 @@ def reach(user: UserStore, *, name: str = "copy", epoch: str = "one") -> Reach:
 
 
 def project(user: UserStore, seq: int, epoch: str = "one", name: str = "copy") -> bool:
-    return user.project(name, epoch, reach(user).number, seq, NOW, AT_ONCE)
+    found = reach(user, name=name, epoch=epoch)
+    return user.project(name, epoch, found.number, found.noted, seq, NOW, AT_ONCE)
 
 
 def lag_of(store: Store, name: str = "copy") -> Lag:
@@ -65,8 +66,8 @@ class ProjectingContract(StoreSuite):
     def test_what_was_written_just_now_is_not_counted_on(self, alice: UserStore) -> None:
         alice.apply([append(draft("tea", id="a"))])
         number = reach(alice).number
-        alice.project("copy", "one", number, 4, NOW - SOON, SOON)
-        alice.project("copy", "one", number, 7, NOW, SOON)
+        alice.project("copy", "one", number, 0, 4, NOW - SOON, SOON)
+        alice.project("copy", "one", number, 4, 7, NOW, SOON)
 
         def reached(later: timedelta) -> tuple[int, int]:
             found = alice.reach("copy", "one", NOW + later, SOON)
@@ -90,7 +91,7 @@ class ProjectingContract(StoreSuite):
             return max(seq for at, seq in notes if at <= now - before)
 
         for seq in range(1, 61):
-            alice.project("copy", "one", number, seq, now, SOON)
+            alice.project("copy", "one", number, seq - 1, seq, now, SOON)
             notes.append((now, seq))
             for _ in range(random.randint(1, 3)):
                 found = alice.reach("copy", "one", now, SOON)
@@ -101,6 +102,19 @@ class ProjectingContract(StoreSuite):
         quiet = alice.reach("copy", "one", notes[-1][0] + SOON, SOON)
         assert quiet is not None
         assert quiet.reached == 60
+
+    def test_of_two_who_wrote_at_once_neither_is_believed(self, alice: UserStore) -> None:
+        alice.apply([append(draft("tea", id="a"))])
+        number = reach(alice).number
+
+        def noted(since: int, seq: int) -> int:
+            assert alice.project("copy", "one", number, since, seq, NOW, AT_ONCE)
+            return reach(alice).noted
+
+        assert [noted(0, 4), noted(4, 7)] == [4, 7]
+        assert noted(0, 4) == 0  # by one who was held up
+        assert noted(7, 9) == 0  # by the other, who does not know of it
+        assert noted(0, 9) == 9
 
     def test_the_lag_is_told_of_the_newest_making(
         self, store: Store, alice: UserStore, bob: UserStore
@@ -114,7 +128,7 @@ class ProjectingContract(StoreSuite):
         project(bob, 1)
         assert lag_of(store) == Lag(1, 1, NOW)
         later = NOW + timedelta(seconds=1)
-        alice.project("copy", "two", reach(alice).number, 0, later, AT_ONCE)
+        alice.project("copy", "two", reach(alice).number, 0, 0, later, AT_ONCE)
         assert lag_of(store) == Lag(2, 4, later)
 
     def test_whoever_is_erased_is_left_to_be_forgotten_by_their_number_alone(
@@ -129,9 +143,9 @@ class ProjectingContract(StoreSuite):
         bob.erase()  # of whom it never had anything
         assert store.unprojected("copy") == [number]
         assert store.unprojected("other") == []
-        assert not alice.project("copy", "one", number, 1, NOW, AT_ONCE)
+        assert not alice.project("copy", "one", number, 0, 1, NOW, AT_ONCE)
         alice.apply([append(draft("tea", id="a"))])
-        assert not alice.project("copy", "one", number, 1, NOW, AT_ONCE)  # another of that name
+        assert not alice.project("copy", "one", number, 0, 1, NOW, AT_ONCE)  # another of that name
         assert reach(alice).reached == 0
         store.unproject("copy", number)
         assert store.unprojected("copy") == []

@@ -30,8 +30,14 @@ def address(given: str) -> Address:
             raise SettingsError(
                 f"RECOLLECT_MILVUS begins with {scheme}://, but is http://host:19530, https://… or a path."
             )
-        parts = urlsplit(given)
-        port = f":{parts.port}" if parts.port else ""
+        try:
+            parts = urlsplit(given)
+            port = f":{parts.port}" if parts.port else ""
+        except ValueError:  # which quotes what may be a part of the password
+            raise SettingsError(
+                "RECOLLECT_MILVUS cannot be read: give http://host:19530, and what it lets us in by as "
+                "RECOLLECT_MILVUS_TOKEN."
+            ) from None
         return Address(given, f"{scheme}://{parts.hostname or parts.path}{port}", lite=False)
     path = Path(given).expanduser()
     if path.suffix != ".db":  # the client tells Milvus Lite from a server by this

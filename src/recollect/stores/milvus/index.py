@@ -20,7 +20,7 @@ from recollect.ports.stored import SearchedFeed
 from recollect.stores.milvus import collection
 from recollect.stores.milvus.connecting import Connection, address, reason
 from recollect.stores.milvus.filters import expression
-from recollect.stores.milvus.rows import doc_of, key, rows
+from recollect.stores.milvus.rows import docs_of, key, rows
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ class MilvusIndex:
                 timeout=self._timeout,
             )
         )
-        return tuple(dict.fromkeys(doc_of(hit["id"]) for hit in found))
+        return tuple(dict.fromkeys(docs_of(number, (hit["id"] for hit in found))))
 
     def close(self) -> None:
         self._connection.close()

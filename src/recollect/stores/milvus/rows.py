@@ -4,7 +4,8 @@ A name (channel, agent, conversation, kind, role) is there as a hash of it with 
 that comparing for equality needs, has no length and no quotes, and tells nobody what it was.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -19,6 +20,8 @@ ALWAYS = -NEVER
 NOBODY = 0
 """Stands for a name that is not there."""
 
+_KEY = re.compile(r"([0-9]{1,18}):([0-9]{1,18})", re.ASCII)
+
 NAMES = ("kind", "role", "channel", "agent", "conversation")
 TIMES = ("at", "valid_from", "valid_to", "stated_to", "recorded_at", "retired_at", "expires_at", "begins")
 
@@ -28,8 +31,10 @@ def key(number: int, doc: int) -> str:
     return f"{number}:{doc}"
 
 
-def doc_of(key: str) -> int:
-    return int(key.rpartition(":")[2])
+def docs_of(number: int, keys: Iterable[object]) -> list[int]:
+    """The documents that are called so. What others wrote there is passed over."""
+    found = (_KEY.fullmatch(str(key)) for key in keys)
+    return [int(named[2]) for named in found if named and int(named[1]) == number]
 
 
 def code(number: int, name: str | None) -> int:

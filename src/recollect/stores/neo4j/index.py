@@ -150,7 +150,12 @@ class Neo4jGraph:
     def _ids(self, epoch: str, found: list[Row]) -> list[str]:
         """Without the epoch's node nothing at all is found, not even that there is nothing."""
         self._current([row for row in found if row["epoch"] == epoch])
-        return [id_of(one) for row in found for one in row["ids"]]
+        try:
+            return [id_of(one) for row in found for one in row["ids"]]
+        except (TypeError, UnicodeError):
+            raise ProjectionError(
+                f"The graph of {self._bolt.where} holds what others wrote: run `recollect rebuild neo4j`."
+            ) from None
 
     def _current(self, found: list[Row]) -> None:
         if not found:

@@ -111,13 +111,17 @@ class Link:
 def _client(url: str, timeout: float) -> Any:
     """A client that connects when it is asked, and asks once more on a connection that had gone stale."""
     try:
-        return cast(Any, Redis).from_url(
+        client = cast(Any, Redis).from_url(
             url,
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
             retry=Retry(NoBackoff(), 1, supported_errors=(Disconnected,)),
             protocol=2,
         )
+        # What the address asks for beside the place would come before this, and bytes are kept there.
+        client.connection_pool.connection_kwargs |= {"decode_responses": False}
+        client.connection_pool.make_connection()  # of an option that there is not it tells now
+        return client
     except (ValueError, TypeError):  # the message may hold the password
         raise SettingsError(
             "RECOLLECT_REDIS cannot be read: give redis://[user:password@]host[:port][/database], rediss://… "

@@ -111,7 +111,7 @@ class ProjectedUser:
         return None
 
     def project(
-        self, name: str, epoch: str, number: int, seq: int, now: datetime, settles: timedelta
+        self, name: str, epoch: str, number: int, since: int, seq: int, now: datetime, settles: timedelta
     ) -> bool:
         def work(connection: Connection) -> bool:
             rows = UserRows(connection, self._user)
@@ -120,7 +120,8 @@ class ProjectedUser:
                 return False
             old = rows.all(rows.select(_DONE).where(_DONE.c.projection == name, _DONE.c.epoch == epoch))
             known = _mark(old[0], old[0]["seq"]) if old else _NOTHING
-            mark = known.moved(seq, now, settles)
+            upto = seq if known.seq == since else min(known.seq, since)
+            mark = known.moved(upto, now, settles)
             rows.run(rows.delete(_DONE).where(_DONE.c.projection == name))
             rows.insert(_DONE, [{"projection": name, "epoch": epoch, **mark._asdict()}])
             return True
