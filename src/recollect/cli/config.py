@@ -74,12 +74,16 @@ def shown(name: str, value: Any, origin: str = "") -> Any:
     """The value as it may be shown: no secret, and no password of an address."""
     if name in SECRET:
         return "set" if value else ""
-    if not isinstance(value, str) or "@" not in value or "://" not in value:
+    if not isinstance(value, str) or "://" not in value:
         return value
     try:
         parts = urlsplit(value)
     except ValueError:
         return "set"
+    if not parts.query and "@" not in value:
+        return value
+    if "@" not in parts.netloc:
+        return urlunsplit(parts._replace(query=""))
     user = (parts.username or "") + (":…" if parts.password else "")
     where = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}@{where}", query=""))

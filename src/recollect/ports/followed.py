@@ -1,4 +1,4 @@
-"""What projections, and whoever searches by one, read of a user's memory."""
+"""What projections, and whoever searches by one, ask of the store of record."""
 
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -20,4 +20,25 @@ class FollowedView(Protocol):
 
     def lacking(self, since: int, most: int) -> int:
         """How many chunks changed after this place of the feed; counted no further than `most`."""
+        ...
+
+
+class FollowedStore(Protocol):
+    """The part of a store of record that projections follow."""
+
+    def identity(self) -> str:
+        """What tells this database from others: never changes, and says nothing of what is in it."""
+        ...
+
+    def users_behind(self, name: str, epoch: str, last: str, limit: int) -> list[tuple[str, int]]:
+        """Users of whom a projection of this making has not everything, with their numbers; by name, behind
+        the `last`."""
+        ...
+
+    def unprojected(self, name: str) -> list[int]:
+        """Numbers of erased users of whom the projection may still have something."""
+        ...
+
+    def unproject(self, name: str, number: int) -> None:
+        """Note that it has nothing of them any more."""
         ...

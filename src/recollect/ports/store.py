@@ -17,7 +17,7 @@ from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record
 from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
-from recollect.ports.followed import FollowedView
+from recollect.ports.followed import FollowedStore, FollowedView
 from recollect.ports.keys import KeyStore
 from recollect.ports.stored import (
     Applied,
@@ -248,7 +248,7 @@ class UserStore(UserView, Protocol):
         ...
 
 
-class Store(KeyStore, Protocol):
+class Store(KeyStore, FollowedStore, Protocol):
     """A database of record."""
 
     def user(self, user: str) -> UserStore:
@@ -257,10 +257,6 @@ class Store(KeyStore, Protocol):
 
     def users(self) -> Iterator[str]:
         """Everybody with anything stored, in order."""
-        ...
-
-    def identity(self) -> str:
-        """What tells this database from others: never changes, and says nothing of what is in it."""
         ...
 
     def active_space(self) -> Space | None:
@@ -305,19 +301,6 @@ class Store(KeyStore, Protocol):
     def users_due(self, now: datetime, quiet_since: datetime) -> list[str]:
         """Users to look after, whom nobody else is looking after: due by now, or with something that
         changed, turns to mine, or conversations to conclude in which nobody spoke since."""
-        ...
-
-    def users_behind(self, name: str, epoch: str, last: str, limit: int) -> list[tuple[str, int]]:
-        """Users of whom a projection of this making has not everything, with their numbers; by name, behind
-        the `last`."""
-        ...
-
-    def unprojected(self, name: str) -> list[int]:
-        """Numbers of erased users of whom the projection may still have something."""
-        ...
-
-    def unproject(self, name: str, number: int) -> None:
-        """Note that it has nothing of them any more."""
         ...
 
     def unpark(self) -> int:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from recollect.bench.measure import ratio
 from recollect.bench.scale.costs import postgres_costs
 from recollect.bench.scale.crowd import Size
 from recollect.bench.scale.growth import grown, prepared
@@ -61,8 +60,5 @@ def postgres(options: Options) -> dict[str, Any]:
                 )
                 for one in ingested.values()
             },
-            "small user's recall at full size, times at first": at_most(
-                ratio(small["p50_ms"], growth[0]["small"]["p50_ms"]), BESIDE_OTHERS
-            ),
         },
     }
