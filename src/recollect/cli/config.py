@@ -83,7 +83,7 @@ def shown(name: str, value: Any, origin: str = "") -> Any:
     if not parts.query and "@" not in value:
         return value
     if "@" not in parts.netloc:
-        return urlunsplit(parts._replace(query=""))
+        return value.partition("?")[0]
     user = (parts.username or "") + (":…" if parts.password else "")
     where = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}@{where}", query=""))
