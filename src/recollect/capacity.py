@@ -122,8 +122,8 @@ def plan(load: Load, costs: Costs) -> list[Figure]:
         Figure("recalls a second", asked, "/s", "assumed", "in the busiest hour"),
         Figure("one recall", (recall.both + costs.embed) * 1000, "ms", own, "of processors, with its vector"),
         Figure("recalls a second, one machine", each / (recall.here + costs.embed), "/s", own, "that serves"),
-        Figure("machines that serve", _count(serving / each), "", own, f"{load.cores} cores each"),
-        Figure("machines that tend", _count(tending / each), "", own, "`recollect tend --forever`, by rules"),
+        _machines("machines that serve", serving / each, own, f"{load.cores} cores each"),
+        _machines("machines that tend", tending / each, own, "`recollect tend --forever`, by rules"),
         _databases(load, size, database, rows),
     ]
 
@@ -135,15 +135,14 @@ def _databases(load: Load, size: float, processors: float, basis: Basis) -> Figu
         "processors": processors / (load.cores * BUSY),
     }
     most = max(by, key=by.__getitem__)
-    count = _count(by[most])
-    spread = "" if count == 1 else "; users are spread over them by user_id"
-    return Figure(
-        "machines with the database", count, "", basis if count == 1 else "extrapolated", f"by {most}{spread}"
-    )
+    spread = "" if by[most] <= 1 else "; users are spread over them by user_id"
+    return _machines("machines with the database", by[most], basis, f"by {most}{spread}")
 
 
-def _count(machines: float) -> int:
-    return max(1, math.ceil(machines))
+def _machines(name: str, needed: float, basis: Basis, why: str) -> Figure:
+    """Several at once were not measured."""
+    count = max(1, math.ceil(needed))
+    return Figure(name, count, "", basis if count == 1 else "extrapolated", why)
 
 
 def advice(load: Load, costs: Costs, store: str) -> list[str]:

@@ -211,22 +211,22 @@ def test_a_server_that_refuses_an_index_of_vectors_has_the_graph(
     assert "indexes of vectors are not as they should be" in caplog.text
 
 
-def test_neo4j_finds_what_is_near_by_its_index(store: Store, opened: Opened, place: bolt.Place) -> None:
-    if "RECOLLECT_TEST_NEO4J" not in os.environ:
-        return  # only Neo4j has indexes of vectors; a skip would fail where all that can be is there
-    alice, graph = store.user("alice"), opened()
-    space = Space("suite-index", SPACE.dimensions)
-    store.add_space(space)
-    alice.apply([put(fact(f"f{n}"), axis(n)) for n in range(4)], space)
-    store.switch_space(space)
-    run(tending(store, graph))
-    bolt.asked(place, "CALL db.awaitIndexes(60)")
-    near = "CALL db.index.vector.queryNodes($index, 1, $vector) YIELD node RETURN node.id"
-    index = f"recollect_fact_{space.code}"
-    assert bolt.asked(place, near, index=index, vector=axis(2).tolist()) == [["f2"]]
-    graph.drop()
-    named = "SHOW INDEXES YIELD name WHERE name = $index RETURN name"
-    assert bolt.asked(place, named, index=index) == []
+if "RECOLLECT_TEST_NEO4J" in os.environ:  # only Neo4j has indexes of vectors
+
+    def test_neo4j_finds_what_is_near_by_its_index(store: Store, opened: Opened, place: bolt.Place) -> None:
+        alice, graph = store.user("alice"), opened()
+        space = Space("suite-index", SPACE.dimensions)
+        store.add_space(space)
+        alice.apply([put(fact(f"f{n}"), axis(n)) for n in range(4)], space)
+        store.switch_space(space)
+        run(tending(store, graph))
+        bolt.asked(place, "CALL db.awaitIndexes(60)")
+        near = "CALL db.index.vector.queryNodes($index, 1, $vector) YIELD node RETURN node.id"
+        index = f"recollect_fact_{space.code}"
+        assert bolt.asked(place, near, index=index, vector=axis(2).tolist()) == [["f2"]]
+        graph.drop()
+        named = "SHOW INDEXES YIELD name WHERE name = $index RETURN name"
+        assert bolt.asked(place, named, index=index) == []
 
 
 def test_both_ways_are_compared(in_neo4j: Memory) -> None:
