@@ -55,6 +55,9 @@ def store(database: str) -> Iterator[Store]:
         user.apply([Put(fact("gone")), Remove("fact", ("gone",))])
         assert user.claim("a worker", START, START + timedelta(days=1))
         user.settle("a worker", {"mine": Mark(1, START)}, Visit(1, START, START))
+        moment = user.moment()
+        assert moment is not None
+        assert user.project("copy", "epoch", moment.number, 0, 1, START, timedelta(0))
     yield store
     store.close()
 
@@ -131,7 +134,15 @@ def test_the_roles_have_no_rights_beyond(store: Store, database: str) -> None:
     assert asked(database, parts.format(role=objects.WORKER)) == []
     shared = f"SELECT c.relname FROM pg_class c WHERE {OURS} AND NOT c.relispartition AND {rights}"
     reached = {name for (name,) in asked(database, shared.format(role=objects.APP))}
-    assert reached == {*objects.OWNED, "spaces", "meta", "erasures", "receipts", "alembic_version"}
+    assert reached == {
+        *objects.OWNED,
+        "spaces",
+        "meta",
+        "erasures",
+        "receipts",
+        "unprojected",
+        "alembic_version",
+    }
     above = "rolsuper OR rolbypassrls OR rolcreaterole OR rolcanlogin"
     assert asked(database, f"SELECT 1 FROM pg_roles WHERE rolname LIKE 'recollect%' AND ({above})") == []
     definers = "SELECT proname, proowner::regrole::text FROM pg_proc WHERE prosecdef"
