@@ -74,7 +74,7 @@ def test_everything_that_is_done_is_counted(memory: Memory) -> None:
 def test_the_buckets_of_a_histogram_add_up() -> None:
     measures = [Measure(START.date(), "recall", number, 1) for number in range(73)]
     stats: dict[str, Any] = {"rows": {"chunks_waiting_for_a_vector": 0, "spaces_to_drop": 0}, "bytes": 1}
-    stats |= {"waiting": {}, "parked": {"chunks": 0, "mining": {}, "chores": {}}}
+    stats |= {"waiting": {}, "projections": {}, "parked": {"chunks": 0, "mining": {}, "chores": {}}}
     text = exposition(Figures(START, stats, [], measures))
     (family,) = (f for f in text_string_to_metric_families(text) if f.name == "recollect_recall_seconds")
     within = [s.value for s in family.samples if s.name.endswith("_bucket")]
@@ -88,7 +88,7 @@ def test_the_buckets_of_a_histogram_add_up() -> None:
 def test_no_name_can_break_a_line() -> None:
     odd = 'a"b\\c\nd'
     stats: dict[str, Any] = {"rows": {"chunks_waiting_for_a_vector": 0, "spaces_to_drop": 0}, "bytes": 1}
-    stats |= {"waiting": {}, "parked": {"chunks": 0, "mining": {}, "chores": {}}}
+    stats |= {"waiting": {}, "projections": {}, "parked": {"chunks": 0, "mining": {}, "chores": {}}}
     job = JobState(odd, START, 1.0, 1, "broken")
     measure = Measure(START.date(), f"tend_{odd}", 0, 3)
     found = samples(exposition(Figures(START, stats, [job], [measure])))
