@@ -83,7 +83,7 @@ def test_what_has_the_words_is_proposed_and_passes_the_filter(store: Store, inde
     for user in ("alice", "bob"):
         copy(store, index, user)
     tea, more, boat, boats, japanese, work, _ = docs(store, "alice")
-    here = {"channels": ("_global",)}
+    here: dict[str, Any] = {"channels": ("_global",)}
     assert proposed(store, index, "alice", "tea", **here).by_words == (more, tea)
     assert set(proposed(store, index, "alice", "painting a boat", **here).by_words or ()) == {boat, boats}
     assert proposed(store, index, "alice", "お茶", **here).by_words == (japanese,)
