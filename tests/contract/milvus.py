@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from recollect.stores.milvus.collection import has_words
 from recollect.stores.milvus.rows import NAMES, TIMES
 
 START_SECONDS = 120.0
@@ -33,7 +34,11 @@ def client(where: str) -> Any:
 def rows(looking: Any, epoch: str, number: int) -> dict[str, Any]:
     """Everything there is of a user, whatever was just written."""
     found = looking.query(
-        epoch, filter=f"user_id == {number}", output_fields=FIELDS, consistency_level="Strong", limit=16_000
+        epoch,
+        filter=f"user_id == {number}",
+        output_fields=[*FIELDS, "words"] if has_words(looking, epoch, timeout=5) else FIELDS,
+        consistency_level="Strong",
+        limit=16_000,
     )
     return {row["id"]: {**row, "vector": [round(float(part), 5) for part in row["vector"]]} for row in found}
 

@@ -23,6 +23,7 @@ from tests.contract import milvus
 pytestmark = pytest.mark.engine
 
 TIMEOUT = 30.0
+SECRET = b"no words are asked for"
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +102,12 @@ def test_it_proposes_just_what_passes_the_filter(store: Store, opened: Opened, l
     query = vectors(1, seed=99)[0]
     for name, given in FILTERS.items():
         asked = replace(question(vector=query, **{"now": START, **given}), space=SPACE)
-        docs = index.propose(epoch, number, asked, 1000)
+        docs = index.propose(epoch, number, SECRET, asked, 1000).docs
         passing = alice.search(asked)
         assert len(docs) == len(passing), name
         near = replace(asked, near=Near(docs, 1 << 60))
         assert {c.owner for c in alice.search(near)} == {c.owner for c in passing}, name
-        few = index.propose(epoch, number, asked, 5)
+        few = index.propose(epoch, number, SECRET, asked, 5).docs
         assert few == docs[:5], name
 
 
@@ -124,12 +125,13 @@ def test_users_of_one_database_and_of_others_do_not_meet(
     for one, user, engine in ((store, "alice", index), (store, "bob", index), (other, "alice", beside)):
         epoch, number = written(one, engine, user)
         seen(looking, epoch)
-        counts.append(len(engine.propose(epoch, number, asked, 100)))
+        counts.append(len(engine.propose(epoch, number, SECRET, asked, 100).docs))
     assert counts == [3, 4, 5]
     beside.drop()
     beside.close()
     other.close()
-    assert len(index.propose(index.epoch(), written(store, index, "alice")[1], asked, 100)) == 3
+    epoch, number = written(store, index, "alice")
+    assert len(index.propose(epoch, number, SECRET, asked, 100).docs) == 3
 
 
 def test_the_same_is_found_as_in_the_database(where: str, tmp_path: Path) -> None:

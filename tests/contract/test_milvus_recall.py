@@ -13,6 +13,7 @@ pytest.importorskip("milvus_lite", reason="Milvus Lite is an extra of the tests"
 
 from recollect import Memory, ScopedMemory
 from recollect.models.hashing import HashingEmbedder
+from recollect.ports.search_index import Proposed
 from recollect.recall.proposing import LACKING
 from recollect.stores.milvus.index import MilvusIndex
 from recollect.tend.projecting import project
@@ -97,7 +98,7 @@ def asked(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     index, answers = index_of(memory), list[Any]()
     propose = index.propose
 
-    def noting(*given: Any) -> tuple[int, ...]:
+    def noting(*given: Any) -> Proposed:
         answers.append(propose(*given))
         return answers[-1]
 
@@ -114,7 +115,7 @@ def test_the_same_is_found_as_without_it(
     for thing in THINGS:
         assert finds(derek, f"where is my {thing}?") == finds(plain, f"where is my {thing}?")
     assert len(answers) >= len(THINGS)
-    assert all(answers)
+    assert all(answer.by_vector and answer.by_words for answer in answers)
 
 
 def test_another_process_finds_it_too(
@@ -129,7 +130,7 @@ def test_another_process_finds_it_too(
     after = opening()
     answers = asked(after, monkeypatch)
     assert finds(after.scope("derek"), "where is my boat in the hall?") == before
-    assert all(answers)
+    assert all(answer.by_vector and answer.by_words for answer in answers)
     assert answers
 
 

@@ -42,6 +42,7 @@ CHUNKS = st.builds(
     retired_at=MAYBE,
     expires_at=MAYBE,
     corrects=st.booleans(),
+    terms=st.just(()),
     vector=st.just(np.zeros(4, np.float32)),
 )
 FILTERS = st.builds(

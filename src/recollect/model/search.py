@@ -63,8 +63,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What an index beside the store names for a vector: documents, by their number. What changed `since` a
-    place of the feed it may not know of."""
+    """What an index beside the store names for a vector, and for words: documents, by their number. What
+    changed `since` a place of the feed it may not know of."""
 
     docs: tuple[int, ...]
     since: int

@@ -14,8 +14,9 @@ class FollowedView(Protocol):
         told less than `settles` ago is not counted. None when nothing is stored of the user."""
         ...
 
-    def searched_since(self, since: int, most: int) -> SearchedFeed:
-        """Chunks that changed after this place of the feed, about so many, whole steps of it."""
+    def searched_since(self, since: int, most: int, *, terms: bool = False) -> SearchedFeed:
+        """Chunks that changed after this place of the feed, about so many, whole steps of it; with their
+        terms for whoever wants them, since these are read from their texts."""
         ...
 
     def lacking(self, since: int, most: int) -> int:

@@ -1,17 +1,29 @@
 """A projection that is searched in place of the database's own scan."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from recollect.model.search import Search
 from recollect.ports.projection import Projection
 
 
-class SearchIndex(Projection, Protocol):
-    """Vectors, with what filters look at. Words are the store's: it scores them by the user's own statistics,
-    and to count how common a word is it would read the posting list all the same."""
+class Proposed(NamedTuple):
+    """Documents, by their number, the best first: near by vector, and alike by words, where the engine ranks
+    by words too."""
 
-    def propose(self, epoch: str, number: int, search: Search, limit: int) -> tuple[int, ...]:
-        """Documents of a user whose vectors are near the search's and that pass its filter, as far as it was
-        told of them; at most `limit`, the nearest first. `ProjectionError` when there is no such epoch any
-        more, when it has vectors of another space, or when it fails."""
+    by_vector: tuple[int, ...] = ()
+    by_words: tuple[int, ...] | None = None
+
+    @property
+    def docs(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((*self.by_vector, *(self.by_words or ()))))
+
+
+class SearchIndex(Projection, Protocol):
+    """Vectors, words as far as it can, and what filters look at. Scores are the store's: it works them out by
+    the user's own statistics, and finds by words itself what has no vector yet."""
+
+    def propose(self, epoch: str, number: int, secret: bytes, search: Search, limit: int) -> Proposed:
+        """Documents of a user that pass the search's filter, as far as it was told of them; at most `limit`
+        by vector and by words each. `secret` is the user's, by which words are told to it. `ProjectionError`
+        when there is no such epoch any more, when it has vectors of another space, or when it fails."""
         ...

@@ -1,6 +1,6 @@
 """What a store tells besides records: values, none of which knows a database."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 import numpy as np
@@ -102,19 +102,22 @@ class SpaceState:
 class Reach:
     """How far a projection has come with a user: `seq` is where their feed stands, `noted` up to where it was
     written, `reached` up to where whoever reads it is sure to see it; `documents` is how much of theirs is
-    searched. `epoch` is the making that is meant; empty when nothing of the user was ever written to one."""
+    searched. `epoch` is the making that is meant; empty when nothing of the user was ever written to one.
+    `secret` is the user's."""
 
     number: int
     seq: int
     documents: int
     noted: int
     reached: int
+    secret: bytes = field(repr=False)
     epoch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A chunk with all that a search goes by: what filters look at, and its vector, if it has one."""
+    """A chunk with all that a search goes by: what filters look at, its terms if they were asked for, and its
+    vector, if it has one."""
 
     doc: int
     kind: str
@@ -131,6 +134,7 @@ class Searched:
     retired_at: datetime | None
     expires_at: datetime | None
     corrects: bool
+    terms: tuple[str, ...]
     vector: NDArray[np.float32] | None
 
 

@@ -38,12 +38,13 @@ class Proposer:
             return search
         try:
             with self._work.resting.after_slow_failure(index.name, INSTEAD):
-                docs = index.propose(reach.epoch, reach.number, search, MARGIN * search.limit)
+                most = MARGIN * search.limit
+                proposed = index.propose(reach.epoch, reach.number, reach.secret, search, most)
         except ProjectionError as error:
             self._reach = None
             self._report.problem(f"{INSTEAD}: {error}")
             return search
-        return replace(search, near=Near(docs, reach.reached))
+        return replace(search, near=Near(proposed.docs, reach.reached))
 
     def _reached(self, index: SearchIndex) -> Reach | None:
         """How far it has come; None when it is not worth asking, or of no use."""

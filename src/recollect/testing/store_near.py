@@ -130,6 +130,8 @@ class NearContract(StoreSuite):
         (waiting,) = alice.unembedded(OTHER_SPACE, 10)
         alice.embed(OTHER_SPACE, {waiting: axis(2, 8)})
         (chunk,) = alice.searched_since(0, 10).chunks
+        assert chunk.terms == ()
+        assert alice.searched_since(0, 10, terms=True).chunks[0].terms == ("x",)
         assert chunk.vector is not None
         assert chunk.vector.tolist() == axis(1).tolist()
         store.switch_space(OTHER_SPACE)

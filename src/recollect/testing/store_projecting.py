@@ -44,9 +44,9 @@ class ProjectingContract(StoreSuite):
         assert store.users_behind("copy", "one", "", 1) == [first]
         assert store.users_behind("copy", "one", "alice", 10) == [second]
         seq = reach(alice).seq
-        assert reach(alice) == Reach(first[1], seq, 1, 0, 0)
+        assert reach(alice) == Reach(first[1], seq, 1, 0, 0, alice.secret())
         assert project(alice, seq)
-        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq, "one")
+        assert reach(reopen().user("alice")) == Reach(first[1], seq, 1, seq, seq, alice.secret(), "one")
         assert store.users_behind("copy", "one", "", 10) == [second]
         alice.apply([append(draft("more", id="b"))])
         assert store.users_behind("copy", "one", "", 10) == [first, second]

@@ -6,7 +6,8 @@ written is removed and put in again: the upsert of some servers forgets the part
 """
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeVar
@@ -15,12 +16,13 @@ from recollect.errors import ProjectionError, RecollectError
 from recollect.model.search import Search
 from recollect.model.space import Space
 from recollect.ports.projection import Portion
+from recollect.ports.search_index import Proposed
 from recollect.ports.store import Store, UserView
 from recollect.ports.stored import SearchedFeed
 from recollect.stores.milvus import collection
 from recollect.stores.milvus.connecting import Connection, address, reason
 from recollect.stores.milvus.filters import expression
-from recollect.stores.milvus.rows import docs_of, key, rows
+from recollect.stores.milvus.rows import docs_of, key, rows, tokens
 
 T = TypeVar("T")
 
@@ -35,6 +37,14 @@ BOUNDED = timedelta(seconds=6)
 """After how long a reader sees what was written: Milvus promises 5 seconds."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """What is read of a portion, with the words of each document, if any collection takes them."""
+
+    feed: SearchedFeed
+    words: Mapping[int, str] | None
+
+
 class MilvusIndex:
     """The `SearchIndex` port."""
 
@@ -45,6 +55,7 @@ class MilvusIndex:
         self._where = address(where)
         self._timeout = timeout
         self._connection = Connection(self._where, token, timeout)
+        self._with_words: dict[str, bool] = {}  # collections that were met: they never change
 
     @property
     def settles(self) -> timedelta:
@@ -60,19 +71,28 @@ class MilvusIndex:
         return "" if space is None else self._ask(lambda client: self._current(client, space))
 
     def read(self, view: UserView, since: int) -> Portion:
-        feed = view.searched_since(since, CHUNKS)
-        return Portion(feed.upto, feed)
+        if self._with_words and not any(self._with_words.values()):
+            feed, words = view.searched_since(since, CHUNKS), None
+        else:
+            feed, secret = view.searched_since(since, CHUNKS, terms=True), view.secret()
+            words = {chunk.doc: tokens(secret, chunk.terms) for chunk in feed.chunks}
+        return Portion(feed.upto, _Copied(feed, words))
 
     def write(self, epoch: str, number: int, portion: Portion) -> None:
-        feed: SearchedFeed = portion.content
+        copied: _Copied = portion.content
+        feed = copied.feed
         if not feed.chunks and not feed.gone:
             return None
         if feed.space is None:
             return self._remove(epoch, number, feed) if epoch else None
         self._check(epoch, feed.space)
-        size = max(1, min(BATCH, BATCH_BYTES // (4 * feed.space.dimensions)))
+        words = copied.words if self._ask(lambda client: self._has_words(client, epoch)) else None
+        if words is None and self._with_words[epoch]:  # made while this was read, the first to take words
+            raise ProjectionError(f"Milvus at {self._where.shown} was made anew: the next round copies.")
+        longest = max(map(len, words.values()), default=0) if words else 0
+        size = max(1, min(BATCH, BATCH_BYTES // (4 * feed.space.dimensions + longest)))
         self._remove(epoch, number, feed)
-        for batch in _batches(rows(number, feed.chunks), size):
+        for batch in _batches(rows(number, feed.chunks, words), size):
             self._ask(lambda client, batch=batch: client.insert(epoch, batch, timeout=self._patience))
         return None
 
@@ -89,24 +109,36 @@ class MilvusIndex:
     def drop(self) -> None:
         self._ask(lambda client: self._drop_all_but(client, ""))
 
-    def propose(self, epoch: str, number: int, search: Search, limit: int) -> tuple[int, ...]:
+    def propose(self, epoch: str, number: int, secret: bytes, search: Search, limit: int) -> Proposed:
         if search.vector is None or search.space is None or not all(search.filter.wanted.values()):
-            return ()
+            return Proposed()
         self._check(epoch, search.space)
-        most = min(limit, collection.MOST)
-        (found,) = self._ask(
-            lambda client: client.search(
+        most, vector = min(limit, collection.MOST), search.vector
+        passing = expression(number, search.filter)
+
+        def found(client: Any, field: str, data: Any, params: dict[str, Any]) -> tuple[int, ...]:
+            (hits,) = client.search(
                 epoch,
-                data=[search.vector],
-                anns_field="vector",
-                filter=expression(number, search.filter),
+                data=[data],
+                anns_field=field,
+                filter=passing,
                 limit=most,
-                search_params=collection.search_params(most, lite=self._where.lite),
+                output_fields=["id"],
+                search_params=params,
                 consistency_level="Bounded",
                 timeout=self._timeout,
             )
-        )
-        return tuple(dict.fromkeys(docs_of(number, (hit["id"] for hit in found))))
+            return tuple(dict.fromkeys(docs_of(number, (hit["id"] for hit in hits))))
+
+        def both(client: Any) -> Proposed:
+            params = collection.search_params(most, lite=self._where.lite)
+            near = found(client, "vector", vector, params)
+            if not search.terms or not self._has_words(client, epoch):
+                return Proposed(near)
+            asked = tokens(secret, search.terms)
+            return Proposed(near, found(client, "ranked", asked, {"metric_type": "BM25"}))
+
+        return self._ask(both)
 
     def close(self) -> None:
         self._connection.close()
@@ -135,7 +167,13 @@ class MilvusIndex:
             # Of two who make it at once, one fails here.
             client.create_alias(current, alias, timeout=self._patience)
         self._drop_all_but(client, current)
+        self._has_words(client, current)
         return current
+
+    def _has_words(self, client: Any, epoch: str) -> bool:
+        if epoch not in self._with_words:
+            self._with_words[epoch] = collection.has_words(client, epoch, timeout=self._timeout)
+        return self._with_words[epoch]
 
     def _made(self, client: Any) -> Iterator[str]:
         # Without a timeout the client would go on asking a server that is down for minutes.

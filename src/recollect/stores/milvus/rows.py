@@ -1,13 +1,16 @@
-"""Chunks as Milvus has them: numbers only.
+"""Chunks as Milvus has them: numbers, and words that nobody can read.
 
 A name (channel, agent, conversation, kind, role) is there as a hash of it with the user's number. That is all
-that comparing for equality needs, has no length and no quotes, and tells nobody what it was.
+that comparing for equality needs, has no length and no quotes, and tells nobody what it was. A word is there
+as a hash with the user's secret, which only the store of record has: no dictionary leads back to it, the same
+word of two users is not the same, and how common it is, is how common it is with its user.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from recollect.ports.stored import Searched
@@ -21,6 +24,11 @@ NOBODY = 0
 """Stands for a name that is not there."""
 
 _KEY = re.compile(r"([0-9]{1,18}):([0-9]{1,18})", re.ASCII)
+
+WORDS_LENGTH = 65_535
+"""The longest text that Milvus takes."""
+MOST_WORDS = WORDS_LENGTH // 18
+"""Of how many words of a chunk the tokens and the blanks between them fit."""
 
 NAMES = ("kind", "role", "channel", "agent", "conversation")
 TIMES = ("at", "valid_from", "valid_to", "stated_to", "recorded_at", "retired_at", "expires_at", "begins")
@@ -45,6 +53,16 @@ def code(number: int, name: str | None) -> int:
     return 1 + (int.from_bytes(blake2b(text, digest_size=8).digest()) >> 2)
 
 
+def tokens(secret: bytes, terms: Iterable[str]) -> str:
+    """Terms as the words of a text that only equality tells something of."""
+    return " ".join(_token(secret, term) for term in islice(terms, MOST_WORDS))
+
+
+def _token(secret: bytes, term: str) -> str:
+    text = term.encode("utf-8", "surrogatepass")
+    return "w" + blake2b(text, key=secret, person=b"words", digest_size=8).hexdigest()
+
+
 def row(number: int, chunk: Searched) -> dict[str, Any]:
     """A chunk with a vector. `begins` is when a correction made for a later day comes into force."""
     put_off = chunk.corrects and chunk.valid_from > chunk.recorded_at
@@ -65,8 +83,10 @@ def row(number: int, chunk: Searched) -> dict[str, Any]:
     }
 
 
-def rows(number: int, chunks: Sequence[Searched]) -> list[dict[str, Any]]:
-    return [row(number, chunk) for chunk in chunks if chunk.vector is not None]
+def rows(number: int, chunks: Sequence[Searched], words: Mapping[int, str] | None) -> list[dict[str, Any]]:
+    """Of those with a vector; with their words, where the collection has such a field."""
+    found = [(chunk, row(number, chunk)) for chunk in chunks if chunk.vector is not None]
+    return [made if words is None else {**made, "words": words[chunk.doc]} for chunk, made in found]
 
 
 def _time(at: datetime | None, unset: int) -> int:

@@ -25,7 +25,7 @@ _WITH_MARK = _USERS.outerjoin(
         ),
     ),
 )
-_FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents)
+_FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents, _USERS.c.secret)
 _MARKED = (_DONE.c.at, _DONE.c.settling, _DONE.c.began, _DONE.c.settled)
 _REACH = own_select(_USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), *_MARKED).select_from(
     _WITH_MARK
@@ -107,7 +107,8 @@ class ProjectedUser:
         for row in found:
             mark = _NOTHING if row["done"] is None else _mark(row, row["done"])
             seen = mark.seen(encode_time(now - settles))
-            return Reach(row["number"], row["seq"], row["documents"], mark.seq, seen, row["epoch"] or "")
+            known = (row["number"], row["seq"], row["documents"], mark.seq, seen)
+            return Reach(*known, bytes.fromhex(row["secret"]), row["epoch"] or "")
         return None
 
     def project(

@@ -11,7 +11,9 @@ from recollect.ports.stored import Searched, SearchedFeed
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, decode_vectors
+from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows, own_select
+from recollect.text import analyse
 
 _CHUNKS, _VECTORS, _GONE, _SPACES = schema.chunks, schema.vectors, schema.deletions, schema.spaces
 _SPACE = select(_SPACES.c.id, _SPACES.c.model, _SPACES.c.dimensions, _SPACES.c.unrelated).where(
@@ -47,7 +49,7 @@ class SearchedUser:
     _user: str
 
     @only_reads
-    def searched_since(self, since: int, most: int) -> SearchedFeed:
+    def searched_since(self, since: int, most: int, *, terms: bool = False) -> SearchedFeed:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
             active = connection.execute(_SPACE).one_or_none()
@@ -56,7 +58,8 @@ class SearchedUser:
             span = {"since": since, "upto": ends[0]["seq"] if ends else since}
             changed = rows.all(_CHANGED, space=0 if active is None else active.id, **span)
             gone = rows.all(_REMOVED, **span)
-        found = tuple(_searched(row, space) for row in changed)
+            text_of = texts(rows, changed) if terms else {}
+        found = tuple(_searched(row, space, text_of.get(row["owner"])) for row in changed)
         return SearchedFeed(span["upto"], space, found, tuple(int(row["id"]) for row in gone))
 
     @only_reads
@@ -66,7 +69,7 @@ class SearchedUser:
             return found.scalar_one()
 
 
-def _searched(row: Mapping[str, Any], space: Space | None) -> Searched:
+def _searched(row: Mapping[str, Any], space: Space | None, text: str | None) -> Searched:
     blob, whole = row["vector"], 0 if space is None else 2 * space.dimensions
     return Searched(
         doc=row["doc"],
@@ -84,6 +87,7 @@ def _searched(row: Mapping[str, Any], space: Space | None) -> Searched:
         retired_at=_time(row["retired_at"]),
         expires_at=_time(row["expires_at"]),
         corrects=row["supersedes"] is not None,
+        terms=() if text is None else tuple(analyse.terms(text[row["start"] : row["stop"]])),
         vector=decode_vectors([blob], whole // 2)[0] if blob is not None and len(blob) == whole else None,
     )
 
