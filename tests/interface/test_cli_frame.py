@@ -113,7 +113,7 @@ COMMANDS = sorted(commands(ROOT))
 EXPECTED = (
     "demo record remember recall list show forget correct pin timeline usage export import copy tend worker "
     "rebuild models db doctor bench chat goals profile conversations stats palace mine unmine review "
-    "entity retention promote end procedures episodes tools audit graph serve config keys mcp"
+    "entity retention promote end procedures episodes tools audit graph serve config keys mcp capacity"
 )
 
 
