@@ -203,5 +203,6 @@ class AsyncMemory(Opened):
     spent = awaited(Memory.spent)
     metrics = awaited(Memory.metrics)
     stop = awaited(Memory.stop)
+    rebuild_projection = awaited(Memory.rebuild_projection)
     rebuild_vectors = awaited(Memory.rebuild_vectors)
     rebuild_text = streamed(Memory.rebuild_text)

@@ -207,11 +207,11 @@ class Memory:
             self._stopping.is_set,
             self._spend,
             lambda action, times: self._measures.count(tended(action), times),
-            self.projections,
+            self._projections,
         )
 
     @property
-    def projections(self) -> tuple[Projection, ...]:
+    def _projections(self) -> tuple[Projection, ...]:
         """The copies in other engines."""
         return tuple(copy for copy in (self.index, self.graph) if copy is not None)
 
@@ -272,7 +272,7 @@ class Memory:
         except RecollectError as error:
             log.warning("What was erased may still be in the files: %s Run `recollect tend`.", error)
         own = (self.model, self.reranker, self.embedder, self.working_store, self.cache)
-        for port in (*own, *self.projections):
+        for port in (*own, *self._projections):
             if (close := getattr(port, "close", None)) is not None:  # few embedders have something to let go
                 close()
         self.store.close()
@@ -322,7 +322,7 @@ class Memory:
         interval."""
         if self._background is not None:
             return
-        if user is not None and self.projections and (problem := project_user(self._tender(), user)):
+        if user is not None and self._projections and (problem := project_user(self._tender(), user)):
             log.warning(
                 "What was erased may still be in a copy of it until `recollect tend` ran: %s", problem
             )

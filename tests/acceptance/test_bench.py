@@ -22,6 +22,8 @@ from recollect.bench.show import show
 from recollect.bench.sqlite import BareCopy, BareSearch, SqlitePlace
 from recollect.bench.subject import USER, ask, fill, open_memory
 
+pytestmark = pytest.mark.slow
+
 TINY = replace(QUICK, sizes=(60, 120), others=150, queries=4, batch_rows=150, single_turns=4, starts=1)
 
 

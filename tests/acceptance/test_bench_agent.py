@@ -12,6 +12,8 @@ from recollect.bench.agent.world import ALIKE, CHANGED, KINDS, OFFERED, Kind, Ta
 from recollect.ports.acting import Message, Result
 from recollect.ports.language_model import ChatMessage
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from recollect.bench import command
 from recollect.bench.gateway.measure import WAYS
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 

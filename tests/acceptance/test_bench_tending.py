@@ -14,6 +14,8 @@ from recollect.bench.quality.ingest import SetClock
 from recollect.bench.tending.filled import START, fill, records, texts
 from recollect.tend.chores import CHORES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from recollect.bench.years.report import plot, show
 from recollect.bench.years.run import Plan, run
 from recollect.tend.work import NAMES
 
+pytestmark = pytest.mark.slow
+
 DAYS = 1000
 
 

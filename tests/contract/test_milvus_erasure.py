@@ -46,7 +46,7 @@ def told(memory: Memory, looking: Any, rows: NDArray[np.float32], name: str) -> 
         [Message(role="user", content=f"{name} {place}", vector=row) for place, row in enumerate(rows)]
     )
     assert project(memory._tender(), lambda: True)[1] is None
-    looking.flush(memory.projections[0].epoch())
+    looking.flush(memory._projections[0].epoch())
 
 
 def compacted(memory: Memory, looking: Any) -> None:
@@ -56,7 +56,7 @@ def compacted(memory: Memory, looking: Any) -> None:
 
 def rebuilt(memory: Memory, looking: Any) -> None:
     assert memory.rebuild_projection("milvus") == 1
-    looking.flush(memory.projections[0].epoch())
+    looking.flush(memory._projections[0].epoch())
 
 
 @pytest.mark.parametrize("cleaned", [compacted, rebuilt])

@@ -68,7 +68,7 @@ def test_a_killed_server_fails_no_recall_and_what_it_missed_is_brought_to_it(
         assert project(memory._tender(), lambda: True)[1] is None
         clock.advance(minutes=1)
         assert found_in_both(memory, plain)
-        epoch = memory.projections[0].epoch()
+        epoch = memory._projections[0].epoch()
         failures: list[Exception] = []
 
         def going_on(step: Any) -> None:
@@ -104,7 +104,7 @@ def test_a_killed_server_fails_no_recall_and_what_it_missed_is_brought_to_it(
     while not caught_up(given, clock):
         assert monotonic() < ends, "It was not brought up to date, or not searched again."
     with Memory.open(**given) as memory:
-        (index,), looking = memory.projections, milvus.client(server.url)
+        (index,), looking = memory._projections, milvus.client(server.url)
         reach = memory.store.user("derek").reach("milvus", None, clock.now(), index.settles)
         assert reach is not None
         assert reach.epoch == epoch

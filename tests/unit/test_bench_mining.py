@@ -289,6 +289,7 @@ def invoke(*arguments: object) -> Any:
 
 
 @pytest.mark.usefixtures("rules")
+@pytest.mark.slow
 def test_the_command_answers_with_json_or_a_table(tmp_path: Path) -> None:
     path = locomo_file(tmp_path)
     told = json.loads(invoke(path, "--embedder", "hashing", "--json").stdout)
