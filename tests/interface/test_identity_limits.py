@@ -164,7 +164,7 @@ def test_an_import_has_any_size(server: Served) -> None:
 
 @pytest.fixture(params=["httptools", "h11"])
 def hasty(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
-    with guarded(tmp_path, http=request.param, request_seconds=0.3) as server:
+    with guarded(tmp_path, http=request.param, request_seconds=1.0) as server:
         yield server
 
 
@@ -183,7 +183,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(hasty: Served) -> None:
     @hasty.app.get("/api/v1/slow")
     @hasty.app.get("/api/v1/conversations/a/mine")
     async def slow() -> dict[str, Any]:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.5)
         return {}
 
     ana = hasty.of("ana")
