@@ -5,23 +5,15 @@ real one, such as bolt://neo4j:password@localhost:7687, in which our graph is th
 """
 
 import os
-import signal
-import socket
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from time import monotonic
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-START_SECONDS = 120.0
-PASSWORD = "playwithdata"
-DATABASE = "graph"
+from recollect.testing.engines import BoltServer, running
 
 
 @dataclass(frozen=True)
@@ -38,76 +30,10 @@ class Place:
         return {**vars(self), "neo4j_timeout": 30.0, **given}
 
 
-class Server:
-    def __init__(self, folder: Path) -> None:
-        package = pytest.importorskip("arcadedb_embedded", reason="there is no wheel of ArcadeDB here")
-        self._package = Path(package.__file__).parent
-        self._folder = folder
-        self._ports = [_free_port(), _free_port()]
-        self._process: subprocess.Popen[bytes] | None = None
-        url = f"bolt://127.0.0.1:{self._ports[0]}"
-        self.place = Place(url, "root", PASSWORD, DATABASE)
-        self.start()
-
-    def start(self) -> None:
-        bolt, http = self._ports
-        given = {
-            "server.rootPath": self._folder,
-            "server.databaseDirectory": self._folder / "databases",
-            "server.rootPassword": PASSWORD,
-            "server.httpIncomingHost": "127.0.0.1",
-            "server.httpIncomingPort": http,
-            "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
-            "server.defaultDatabases": f"{DATABASE}[]",
-            "bolt.host": "127.0.0.1",
-            "bolt.port": bolt,
-        }
-        self._process = subprocess.Popen(
-            [
-                str(self._package / "jre" / "bin" / "java"),
-                *("--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-Xmx400m"),
-                *("-cp", f"{self._package / 'jars'}/*"),
-                *(f"-Darcadedb.{name}={value}" for name, value in given.items()),
-                "com.arcadedb.server.ArcadeDBServer",
-            ],
-            cwd=self._folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        ends = monotonic() + START_SECONDS
-        while monotonic() < ends and self._process.poll() is None:
-            with suppress(*_errors()), _session(self.place) as session:
-                session.run("RETURN 1").consume()
-                return
-        raise TimeoutError("ArcadeDB did not start.")
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    @contextmanager
-    def silent(self) -> Iterator[None]:
-        """It takes connections, and answers nothing."""
-        assert self._process is not None
-        os.kill(self._process.pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(self._process.pid, signal.SIGCONT)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    from neo4j.exceptions import DriverError, Neo4jError
-
-    return (OSError, DriverError, Neo4jError)
+class Server(BoltServer):
+    @property
+    def place(self) -> Place:
+        return Place(self.url, self.user, self.password, self.database)
 
 
 @contextmanager
@@ -145,12 +71,9 @@ def held(place: Place, user: str) -> list[str]:
 
 @contextmanager
 def own_server() -> Iterator[Server]:
-    with tempfile.TemporaryDirectory(prefix="recollect-bolt-") as folder:
-        server = Server(Path(folder))
-        try:
-            yield server
-        finally:
-            server.kill()
+    pytest.importorskip("arcadedb_embedded", reason="there is no wheel of ArcadeDB here")
+    with running(Server) as server:
+        yield server
 
 
 @contextmanager
