@@ -22,13 +22,17 @@ from tests.framework.running import run_example
 from tests.interface.serving import served
 from tests.unit.support import OpenMemory, SwitchedEmbedder
 
-pytestmark = pytest.mark.framework
+pytestmark = [
+    pytest.mark.framework,
+    # LlamaIndex never closes the connection of its own chat history.
+    pytest.mark.filterwarnings("ignore:.*aiosqlite.*:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*aiosqlite.*:pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 @pytest.fixture(autouse=True)
 def unclosed() -> Iterator[None]:
-    """LlamaIndex never closes the connection of its own chat history: it is collected here, unheard, and not
-    whenever, in the middle of a test of something else."""
+    """What is left of it is collected here, unheard, and not in the middle of a test of something else."""
     yield
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*aiosqlite.*", ResourceWarning)
