@@ -16,6 +16,7 @@ from recollect.agent.remote import Limits, mcp_tools, why
 from recollect.agent.servers import McpServer, servers_of
 from recollect.agent.tools import Tool
 from recollect.errors import SettingsError
+from recollect.testing.engines import free_port
 
 HERE = Path(__file__).parent
 SAMPLE = (sys.executable, str(HERE / "mcp_tools_server.py"))
@@ -35,12 +36,6 @@ def stdio() -> McpServer:
 
 def by_name(tools: list[Tool]) -> dict[str, Callable[..., Any]]:
     return {tool.name: lambda tool=tool, **given: tool.call(given) for tool in tools}
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 @pytest.fixture
