@@ -2,6 +2,8 @@
 
 import functools
 import logging
+import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
@@ -39,6 +41,9 @@ log = logging.getLogger("recollect")
 
 REREADS = 10
 """How often a change is planned again because others changed what it had read."""
+
+FIRST_PAUSE = 0.005
+"""The longest, in seconds, before it is planned again the first time; twice as long each time after."""
 
 
 @dataclass(slots=True)
@@ -242,11 +247,12 @@ def rereading(change: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(change)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        for _ in range(REREADS):
+        for reread in range(REREADS):
             try:
                 return change(*args, **kwargs)
             except Conflict:
-                continue
+                # Each a random while, or many at once keep beating the same one.
+                time.sleep(random.uniform(0, FIRST_PAUSE * 2**reread))
         return change(*args, **kwargs)
 
     return call

@@ -267,6 +267,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_POST()
 
     def feed(self, step: Feed, stopping: threading.Event) -> None:
+        try:
+            self._feed(step, stopping)
+        except ConnectionError:
+            step.gone.set()
+            raise
+
+    def _feed(self, step: Feed, stopping: threading.Event) -> None:
         self.send_response(step.status)
         for name, value in step.headers.items():
             self.send_header(name, value)
