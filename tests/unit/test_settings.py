@@ -70,6 +70,13 @@ def test_the_key_is_never_shown() -> None:
     assert "embedder_key='set'" in shown
 
 
+def test_a_password_in_an_address_is_never_shown() -> None:
+    addresses = {name: f"https://ada:lovelace@{name}.example" for name in ("milvus", "redis", "model")}
+    shown = repr(load({}, db="postgresql://ada:lovelace@db.example/memory", **addresses))
+    assert "lovelace" not in shown
+    assert "db='postgresql://ada:…@db.example/memory'" in shown
+
+
 def test_memory_opens_what_the_environment_names(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "deep" / "here.db"))
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "hashing")

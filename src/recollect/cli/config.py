@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import typer
 
@@ -19,7 +19,7 @@ from recollect.cli.frame import Here, command
 from recollect.errors import RecollectError, SettingsError
 from recollect.memory import check_settings
 from recollect.ports.store import Store
-from recollect.settings import PREFIX, SECRET, Settings, Sourced
+from recollect.settings import PREFIX, Settings, Sourced, shown
 
 app = typer.Typer()
 
@@ -45,7 +45,9 @@ def config(
     settings = Settings(**{name: one.value for name, one in found.items()})
     checks = list(_checks(settings)) if check else []
     data: dict[str, Any] = {
-        "settings": {name: {"value": shown(name, *one), "origin": one.origin} for name, one in found.items()}
+        "settings": {
+            name: {"value": shown(name, one.value), "origin": one.origin} for name, one in found.items()
+        }
     }
     if check:
         data |= {"ok": _fine(checks), "checks": [output.plain(one) for one in checks]}
@@ -60,7 +62,9 @@ def _fine(checks: list[Check]) -> bool:
 
 def _tell(found: dict[str, Sourced], checks: list[Check]) -> None:
     if not checks:
-        rows = [(PREFIX + name.upper(), str(shown(name, *one)), one.origin) for name, one in found.items()]
+        rows = [
+            (PREFIX + name.upper(), str(shown(name, one.value)), one.origin) for name, one in found.items()
+        ]
         output.table(("setting", "value", "from"), rows, {"default": "dim"})
         return
     output.table(
@@ -68,25 +72,6 @@ def _tell(found: dict[str, Sourced], checks: list[Check]) -> None:
         [(check.state, check.name, check.detail, check.fix) for check in checks],
         {"ok": "green", "warn": "yellow", "fail": "bold red"},
     )
-
-
-def shown(name: str, value: Any, origin: str = "") -> Any:
-    """The value as it may be shown: no secret, and no password of an address."""
-    if name in SECRET:
-        return "set" if value else ""
-    if not isinstance(value, str) or "://" not in value:
-        return value
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        return "set"
-    if not parts.query and "@" not in value:
-        return value
-    if "@" not in parts.netloc:
-        return value.partition("?")[0]
-    user = (parts.username or "") + (":…" if parts.password else "")
-    where = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{user}@{where}", query=""))
 
 
 # Whether a server can run so

@@ -11,7 +11,7 @@ from recollect.settings.reading import (
     sourced,
     unknown_variables,
 )
-from recollect.settings.values import SECRET, Settings
+from recollect.settings.values import SECRET, Settings, shown
 
 __all__ = [
     "BOUNDS",
@@ -25,6 +25,7 @@ __all__ = [
     "Sourced",
     "config_file",
     "load",
+    "shown",
     "sourced",
     "unknown_variables",
 ]

@@ -2,6 +2,8 @@
 
 import getpass
 from dataclasses import dataclass, field, fields
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from platformdirs import user_cache_path, user_data_path
 
@@ -12,6 +14,25 @@ SECRET = (
     *("db_replica", "db_pooler", "upstream_key", "server_key", "agent_mcp", "milvus_token", "neo4j_password"),
 )
 """Settings whose value is shown nowhere."""
+
+
+def shown(name: str, value: Any) -> Any:
+    """The value as it may be shown: no secret, and no password of an address."""
+    if name in SECRET:
+        return "set" if value else ""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "set"
+    if not parts.query and "@" not in value:
+        return value
+    if "@" not in parts.netloc:
+        return value.partition("?")[0]
+    user = (parts.username or "") + (":…" if parts.password else "")
+    where = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{user}@{where}", query=""))
 
 
 def _login() -> str:
@@ -333,6 +354,5 @@ class Settings:
     """What it logs: `debug`, `info` (each request), `warning`, or `error` alone."""
 
     def __repr__(self) -> str:
-        shown = {f.name: getattr(self, f.name) for f in fields(self)}
-        shown |= {name: "set" for name in SECRET if shown[name]}
-        return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+        values = (f"{f.name}={shown(f.name, getattr(self, f.name))!r}" for f in fields(self))
+        return f"Settings({', '.join(values)})"

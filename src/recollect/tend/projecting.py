@@ -16,8 +16,8 @@ SHARES = 16
 """Into how many parts users are shared out."""
 USERS = 200
 """How many are looked up at once."""
-FAILURES = 3
-"""After how many users in a row whom it fails with a projection is left for the next round."""
+FAILURES = 100
+"""After how many users in a row whom it refuses, a projection that answers is left for the next round."""
 
 
 def project(tender: Tender, hold: Hold) -> Done:
@@ -40,13 +40,21 @@ def _follow(tender: Tender, projection: Projection) -> int:
             _follow_user(tender, projection, epoch, user, number, hold)
             done, failed = done + 1, 0
             tender.tell("project", done)
-        except ProjectionError as error:  # one user's data may be at fault; of several, the engine is
+        except ProjectionError as error:  # their data may be at fault, or the engine
             problem, failed = error, failed + 1
-            if failed == FAILURES:
+            if failed == FAILURES or not _answers(projection):
                 break
     if problem is not None:
         raise problem
     return done
+
+
+def _answers(projection: Projection) -> bool:
+    try:
+        projection.ping()
+    except ProjectionError:
+        return False
+    return True
 
 
 def project_user(tender: Tender, user: str) -> RecollectError | None:

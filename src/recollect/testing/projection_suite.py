@@ -14,7 +14,7 @@ Nothing here sleeps: `held` sees what was written.
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -40,12 +40,17 @@ WORKERS = 4
 
 
 class Between:
-    """A projection with something happening just before it is written to, and just after."""
+    """A projection with something happening just before it is written to, and just after: for everybody, or
+    for the users of these numbers."""
 
     def __init__(
-        self, inner: Projection, happens: Callable[[], object], then: Callable[[], object] = lambda: None
+        self,
+        inner: Projection,
+        happens: Callable[[], object],
+        then: Callable[[], object] = lambda: None,
+        numbers: Container[int] | None = None,
     ) -> None:
-        self._inner, self._happens, self._then = inner, happens, then
+        self._inner, self._happens, self._then, self._numbers = inner, happens, then, numbers
 
     @property
     def name(self) -> str:
@@ -65,7 +70,8 @@ class Between:
         return self._inner.read(view, since)
 
     def write(self, epoch: str, number: int, portion: Portion) -> None:
-        self._happens()
+        if self._numbers is None or number in self._numbers:
+            self._happens()
         self._inner.write(epoch, number, portion)
         self._then()
 
@@ -84,6 +90,10 @@ class Died(BaseException):
 
 def die() -> None:
     raise Died
+
+
+def refuse() -> None:
+    raise ProjectionError("This cannot be stored.")
 
 
 def known(number: int) -> list[Change]:
@@ -202,6 +212,19 @@ class ProjectionContract:
         store.user("alice").erase()
         run(tender)
         assert self.all_held(tender) == {"bob": bobs}
+
+    def test_whom_it_refuses_keeps_nobody_else_waiting(self, store: Store, tender: Tender) -> None:
+        users = [f"user-{number}" for number in range(6)]
+        for user in users:
+            fill(store.user(user), 1)
+        (projection,) = tender.projections
+        refused = {_number(store, user) for user in users[:-1]}
+        _, problem = project(
+            replace(tender, projections=(Between(projection, refuse, numbers=refused),)), lambda: True
+        )
+        assert isinstance(problem, ProjectionError)
+        behind = store.users_behind(projection.name, projection.epoch(), "", 10)
+        assert [user for user, _ in behind] == users[:-1]
 
     def test_who_is_erased_is_gone(self, store: Store, tender: Tender) -> None:
         alice = store.user("alice")

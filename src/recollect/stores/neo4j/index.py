@@ -53,7 +53,7 @@ class Neo4jGraph:
         return self._epoch
 
     def ping(self) -> None:
-        self._bolt.read(cypher.MADE)
+        self._bolt.read(cypher.MADE, memory=self._memory)
 
     def epoch(self) -> str:
         space = self._store.active_space()
