@@ -30,10 +30,12 @@ def occurring(occurrences: NDArray[np.int64]) -> Occurring:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Where one term occurs: places in `lengths`, ascending, and how often in each."""
+    """Where one term occurs: places in `lengths`, ascending, and how often in each; and how many documents
+    have it, where these are not all."""
 
     places: NDArray[np.int64]
     counts: NDArray[np.int64]
+    frequency: int | None = None
 
 
 def scores(
@@ -43,10 +45,18 @@ def scores(
     total = np.zeros(len(lengths), np.float32)
     mean = tokens / documents if documents else 1.0
     for term in postings:
-        frequency = len(term.places)
-        rarity = np.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+        rarity = _rarity(len(term.places) if term.frequency is None else term.frequency, documents)
         length = lengths[term.places]
         counts = np.minimum(term.counts, COUNT_LIMIT)
         saturation = counts / (counts + K1 * (1 - B + B * length / mean))
         total[term.places] += (rarity * (K1 + 1) * saturation).astype(np.float32)
     return total
+
+
+def most(frequency: int, documents: int) -> float:
+    """What a term that so many of the documents have adds to a score at most: in the shortest of texts."""
+    return _rarity(frequency, documents) * (K1 + 1) * COUNT_LIMIT / (COUNT_LIMIT + K1 * (1 - B))
+
+
+def _rarity(frequency: int, documents: int) -> float:
+    return float(np.log1p((documents - frequency + 0.5) / (frequency + 0.5)))

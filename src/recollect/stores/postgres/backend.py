@@ -21,6 +21,7 @@ from recollect.stores.postgres.replicas import LEAST_TIMEOUT, Replicas
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
 from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
+from recollect.stores.postgres.words import Frequencies
 from recollect.stores.sql import migrate
 from recollect.stores.sql.fork import watch
 from recollect.stores.sql.in_process import Searcher
@@ -68,6 +69,7 @@ class PostgresBackend:
         self._sessions = Sessions(parsed(url), pool=options.pool, timeout=options.timeout, pooler=pooler)
         self._options = options
         self._numbers = Numbers(self._sessions)
+        self._frequencies = Frequencies()
         self._searcher: Searcher | None = None
         self._replicas = self._standbys() if options.replicas else None
         watch(self._sessions)
@@ -172,7 +174,7 @@ class PostgresBackend:
     def search(self, rows: UserRows, search: Search) -> list[Candidate]:
         if self._searcher is None:
             with driver(rows.connection).cursor() as cursor:
-                return candidates(cursor, rows.user, search, self._options.index_over)
+                return candidates(cursor, rows.user, search, self._options.index_over, self._frequencies)
         snapshot = self._searcher.snapshot(rows, search)
         return [] if snapshot is None else snapshot.candidates(search)
 

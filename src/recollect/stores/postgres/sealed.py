@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from recollect.errors import SettingsError
 from recollect.keys import Key
 from recollect.stores.postgres.session import driver
-from recollect.stores.postgres.text import postings, stored_words
+from recollect.stores.postgres.text import occurrences, stored_words
 from recollect.stores.sql.in_process import UserState
 from recollect.stores.sql.rows import UserRows
 from recollect.stores.sql.sealing import Seal
@@ -61,6 +61,6 @@ def read_terms(rows: UserRows, user: UserState, terms: Sequence[str]) -> Iterato
     if not terms:
         return
     with driver(rows.connection).cursor() as cursor:
-        words, docs, _ = postings(cursor, user.number, stored_words(rows, terms))
+        found = occurrences(cursor, user.number, stored_words(rows, terms))
     for place in range(len(terms)):
-        yield occurring(np.sort(docs[words == place]))
+        yield occurring(np.sort(found.docs[found.words == place]))

@@ -17,12 +17,14 @@ from psycopg.rows import TupleRow
 from recollect.model.search import Candidate, Search
 from recollect.model.space import Space
 from recollect.stores.postgres.filters import conditions
-from recollect.stores.postgres.text import Matches
 from recollect.stores.postgres.upkeep import OWNER
+from recollect.stores.postgres.words import Frequencies, Question, Ranked, ranked
 from recollect.stores.sql.codec import StoredVector, decode_time, encode_vector
 
 MARGIN = 4
 """How many times as many as are wanted are held against the filter at first."""
+SURE = 2
+"""How many times as many as are wanted are known to be the best by words; of more, all are read."""
 WIDTH = 400
 """How many of the nearest an index keeps in sight at least: twice as many cost a millisecond, and find what
 half as many miss where vectors lie in groups."""
@@ -89,7 +91,9 @@ class _State:
     values: dict[str, Any]
 
 
-def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: int) -> list[Candidate]:
+def candidates(
+    cursor: Cursor[TupleRow], user: str, search: Search, index_over: int, known: Frequencies
+) -> list[Candidate]:
     """The best by vector and the best by words, each with both scores."""
     row = cursor.execute(_STATE, (index_over, user)).fetchone()
     if row is None:
@@ -108,14 +112,14 @@ def candidates(cursor: Cursor[TupleRow], user: str, search: Search, index_over: 
         {**values, "user": user, "space": space_id, "limit": search.limit},
     )
     near = _near(cursor, state, search, indexed=indexed) if vector is not None else []
-    docs, ranks = _ranked(cursor, state, search)
     found = {row[0]: row for row in near}
-    for row in _best_by_words(cursor, state, search, docs[np.argsort(-ranks)]):
+    ranks, best = _by_words(cursor, state, search, list(found), known)
+    for row in best:
         found.setdefault(row[0], row)
     return [
         Candidate(kind, owner, start, stop, _similarity(state, dot), words, decode_time(at), *rest)
         for (_, kind, owner, start, stop, at, *rest, dot), words in zip(
-            found.values(), _looked_up(docs, ranks, list(found)), strict=True
+            found.values(), ranks.of(list(found)), strict=True
         )
     ]
 
@@ -157,23 +161,20 @@ def _related(state: _State, search: Search, rows: Sequence[TupleRow]) -> list[Tu
     return [row for row in rows if (_similarity(state, row[-1]) or 0.0) >= search.threshold]
 
 
-def _ranked(
-    cursor: Cursor[TupleRow], state: _State, search: Search
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The documents that share words with the question, ascending, with their scores."""
+def _by_words(
+    cursor: Cursor[TupleRow], state: _State, search: Search, near: Sequence[int], known: Frequencies
+) -> tuple[Ranked, Sequence[TupleRow]]:
+    """Scores, and the best that pass the filter: found among the best of all, or, when too few of those pass,
+    among all."""
     terms = list(dict.fromkeys(search.terms))
-    if not terms:
-        return np.empty(0, np.int64), np.empty(0, np.float32)
-    matches = Matches(cursor, state.number, terms)
-    return matches.docs, matches.scores(state.documents, state.terms)
-
-
-def _looked_up(docs: NDArray[np.int64], ranks: NDArray[np.float32], wanted: Sequence[int]) -> list[float]:
-    """The scores of the wanted documents; 0 for one that shares no word."""
-    if not len(docs):
-        return [0.0] * len(wanted)
-    places = np.searchsorted(docs, wanted).clip(max=len(docs) - 1)
-    return np.where(docs[places] == wanted, ranks[places], 0.0).tolist()
+    question = Question(cursor, state.values["user"], state.number, terms, state.documents, state.terms)
+    tried = search.limit * SURE
+    ranks = ranked(question, known, tried, near)
+    best = _best_by_words(cursor, state, search, ranks.best(tried))
+    if len(best) < search.limit and not ranks.whole:
+        ranks = ranked(question, Frequencies(), tried, near)
+        best = _best_by_words(cursor, state, search, ranks.best(tried))
+    return ranks, best
 
 
 def _best_by_words(

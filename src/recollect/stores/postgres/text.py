@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 from recollect.stores.sql.arrays import ColumnValues
 from recollect.stores.sql.codec import encode_text
 from recollect.stores.sql.rows import UserRows
-from recollect.text.bm25 import COUNT_LIMIT, Postings, scores
+from recollect.text.bm25 import COUNT_LIMIT
 
 _TSVECTOR_BYTES = 1_000_000
 _COUNT = Struct(">i")
@@ -61,6 +61,15 @@ BEGIN
     ) INTO places, docs, lengths USING wanted::tsquery[], most;
 END
 $$
+"""
+
+
+_IN_DOCUMENTS = """
+SELECT array_agg(asked.place), array_agg(found.doc), array_agg(found.length)
+FROM unnest(%(docs)s::bigint[]) AS wanted (doc) CROSS JOIN LATERAL (
+    SELECT doc, length, terms FROM texts WHERE user_id = %(user)s AND doc = wanted.doc OFFSET 0
+) found CROSS JOIN unnest(%(wanted)s::tsquery[]) WITH ORDINALITY AS asked (term, place)
+WHERE found.terms @@ asked.term
 """
 
 
@@ -124,18 +133,40 @@ def clear_text(connection: Connection) -> None:
     connection.exec_driver_sql("DELETE FROM texts")
 
 
-def postings(
-    cursor: Cursor[Any], number: int, words: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+class Occurrences(NamedTuple):
     """Each occurrence of a word in a document of the user's: which of the words, which document, and how
     many terms that has."""
-    wanted = [_quoted(number, word, end) for word in words for end in _OFTEN]
-    found = cursor.execute("SELECT * FROM recollect_matches(%s)", (wanted,), binary=True).pgresult
-    assert found is not None
-    places, docs, lengths = (
-        _numbers(found.get_value(0, column), size) for column, size in enumerate((8, 8, 4))
+
+    words: NDArray[np.int64]
+    docs: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+def occurrences(cursor: Cursor[Any], number: int, words: Sequence[str]) -> Occurrences:
+    """All of them."""
+    return _occurrences(
+        cursor.execute("SELECT * FROM recollect_matches(%s)", (_wanted(number, words),), binary=True)
     )
-    return (places - 1) // len(_OFTEN), docs, lengths
+
+
+def occurrences_in(
+    cursor: Cursor[Any], user: str, number: int, words: Sequence[str], docs: NDArray[np.int64]
+) -> Occurrences:
+    """Those in these documents."""
+    given = {"user": user, "docs": docs.tolist(), "wanted": _wanted(number, words)}
+    return _occurrences(cursor.execute(_IN_DOCUMENTS, given, binary=True))
+
+
+def _wanted(number: int, words: Sequence[str]) -> list[str]:
+    return [_quoted(number, word, end) for word in words for end in _OFTEN]
+
+
+def _occurrences(cursor: Cursor[Any]) -> Occurrences:
+    assert cursor.pgresult is not None
+    places, docs, lengths = (
+        _numbers(cursor.pgresult.get_value(0, column), size) for column, size in enumerate((8, 8, 4))
+    )
+    return Occurrences((places - 1) // len(_OFTEN), docs, lengths)
 
 
 def having(cursor: Cursor[Any], number: int, words: Sequence[str], most: int) -> list[NDArray[np.int64]]:
@@ -151,28 +182,7 @@ def having(cursor: Cursor[Any], number: int, words: Sequence[str], most: int) ->
     return np.split(docs[order], bounds)
 
 
-class Matches:
-    """The user's documents in which a query's terms occur, with their scores."""
-
-    def __init__(self, cursor: Cursor[Any], number: int, terms: Sequence[str]) -> None:
-        words, docs, lengths = postings(cursor, number, terms)
-        self.docs, first, which = np.unique(docs, return_index=True, return_inverse=True)
-        self._lengths = lengths[first]
-        counts = np.bincount(words * len(self.docs) + which, minlength=len(terms) * len(self.docs))
-        self._counts = counts.reshape(len(terms), len(self.docs))
-
-    def scores(self, documents: int, terms: int) -> NDArray[np.float32]:
-        """One for each of `docs`, from the user's number of documents and terms."""
-        postings = [_postings(counts) for counts in self._counts]
-        return scores(postings, self._lengths.astype(np.int32), documents, terms)
-
-
 def _numbers(array: bytes | None, size: int) -> NDArray[np.int64]:
     """An array as the server sends it: a head of 20 bytes, then each number behind its size."""
     layout = np.dtype([("size", ">i4"), ("number", f">i{size}")])
     return np.frombuffer(array or b"", layout, offset=20 if array else 0)["number"].astype(np.int64)
-
-
-def _postings(counts: NDArray[np.int64]) -> Postings:
-    places = counts.nonzero()[0]
-    return Postings(places, counts[places])
