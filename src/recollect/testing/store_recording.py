@@ -105,6 +105,11 @@ class RecordingContract(StoreSuite):
         assert [turn.id for turn in applied.turns] == ["a", "a"]
         assert applied.created == 1
 
+    def test_two_appends_in_the_first_change_of_all(self, alice: UserStore) -> None:
+        appends = [append(draft("hello", id="a", index=0)), append(draft("hello", id="b", index=0))]
+        applied = alice.apply([*appends, append(draft("and", id="c"))])
+        assert [(turn.id, turn.index) for turn in applied.turns] == [("a", 0), ("a", 0), ("c", 1)]
+
     @pytest.mark.parametrize("other", [{"content": "bye"}, {"role": Role.ASSISTANT}])
     def test_something_else_under_the_same_index_is_a_conflict(
         self, alice: UserStore, other: dict[str, Any]

@@ -1,9 +1,8 @@
-"""Ingestion beside bare COPY: the same rows, into a database of the same size with the same tables and
-indexes, one connection against one. COPY gets them as the server itself sent them, so that nothing but the
-server is measured."""
+"""Ingestion beside bare COPY: the same rows in the same transactions, into a database of the same size with
+the same tables and indexes, one connection against one. COPY gets them as the server itself sent them, so
+that nothing but the server is measured."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -17,10 +16,6 @@ from recollect.bench.subject import BATCH
 
 BLOCK = 2000
 """Rows that are put by one way and then by the other."""
-
-STREAMS = 1
-"""Connections of either. (Of a process with several, Python's lock would be measured; a loader of many has
-many processes.)"""
 
 _OWNED = """
 SELECT relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id'
@@ -43,15 +38,15 @@ def measure_copying(setting: Setting) -> dict[str, Any]:
     bare = place.database("scale-copy", like=setting.address)
     advance = options.stage("ingestion and COPY", options.ingested)
     found: dict[str, Any] = {}
-    with setting.opened() as memory, _Bare(bare, setting.address, STREAMS) as copy:
-        record_all(memory, setting.crowd.others(BLOCK, options.memories, 0), STREAMS, Loaded())
+    with setting.opened() as memory, _Bare(bare, setting.address) as copy:
+        record_all(memory, setting.crowd.others(BLOCK, options.memories, 0), 1, Loaded())
         number = 1
         for name, each, share in (("small", options.memories, 0.6), ("large", BATCH, 0.4)):
             ours, theirs = Loaded(), Loaded()
             with settled():
                 while ours.rows < options.ingested * share:
                     batches = setting.crowd.others(BLOCK, each, number)
-                    record_all(memory, batches, STREAMS, ours)
+                    record_all(memory, batches, 1, ours)
                     copy.put([user for user, _ in batches], theirs)
                     number += 1
                     advance(BLOCK)
@@ -74,39 +69,36 @@ def _figures(ours: Loaded, copied: Loaded, each: int) -> dict[str, Any]:
 class _Bare:
     """Takes users' rows from one database and puts them into another, which has no wall."""
 
-    def __init__(self, address: str, source: str, threads: int) -> None:
-        self._source = connected(source)
-        self._lines = [connected(address) for _ in range(threads)]
+    def __init__(self, address: str, source: str) -> None:
+        self._source, self._line = connected(source), connected(address)
         self._tables = [name for (name,) in self._source.execute(_OWNED)]
         for table in self._tables:
             take_down = sql.SQL("ALTER TABLE {} DISABLE ROW LEVEL SECURITY").format(sql.Identifier(table))
-            self._lines[0].execute(take_down)
+            self._line.execute(take_down)
 
     def __enter__(self) -> "_Bare":
         return self
 
     def __exit__(self, *_: object) -> None:
-        for line in (self._source, *self._lines):
+        for line in (self._source, self._line):
             line.close()
 
     def put(self, users: Sequence[str], loaded: Loaded) -> None:
-        """What these users have, by all connections at once, each with some of the users."""
-        shares = [users[n :: len(self._lines)] for n in range(len(self._lines))]
-        rows = [self._rows(share) for share in shares if share]
-        with ThreadPoolExecutor(len(self._lines)) as pool:
-            begun = perf_counter()
-            for _ in pool.map(_copy, self._lines, rows):
-                pass
-            loaded.seconds += perf_counter() - begun
+        """What these users have, a transaction each."""
+        rows = [self._rows(user) for user in users]
+        begun = perf_counter()
+        for one in rows:
+            _copy(self._line, one)
+        loaded.seconds += perf_counter() - begun
 
-    def _rows(self, users: Sequence[str]) -> Copied:
-        sent = {table: [*self._sent(table, users)] for table in self._tables}
+    def _rows(self, user: str) -> Copied:
+        sent = {table: [*self._sent(table, user)] for table in self._tables}
         return {table: data for table, data in sent.items() if sum(map(len, data)) > _EMPTY}
 
-    def _sent(self, table: str, users: Sequence[str]) -> Iterator[bytes]:
+    def _sent(self, table: str, user: str) -> Iterator[bytes]:
         """The rows as the server sends them, with a head before and an end behind them."""
-        chosen = sql.SQL("COPY (SELECT * FROM {} WHERE user_id = ANY({})) TO STDOUT (FORMAT BINARY)").format(
-            sql.Identifier(table), sql.Literal([*users])
+        chosen = sql.SQL("COPY (SELECT * FROM {} WHERE user_id = {}) TO STDOUT (FORMAT BINARY)").format(
+            sql.Identifier(table), sql.Literal(user)
         )
         with self._source.cursor().copy(chosen) as copy:
             yield from (bytes(data) for data in copy)

@@ -53,7 +53,6 @@ def postgres(options: Options) -> dict[str, Any]:
             ),
             "large user's recall@10 by index": at_least(large["recall_at_10"], RECALL),
             "large user's search by index, times the exact scan": at_most(large["ratio_p50"], BY_INDEX),
-            "large user's whole recall by index, times exact": at_most(large["whole_ratio_p50"], BY_INDEX),
             **{
                 f"ingestion, {one['rows_a_transaction']:,} rows a transaction, times COPY": at_least(
                     one["ratio"], OF_COPY

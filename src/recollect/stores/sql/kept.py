@@ -72,11 +72,11 @@ def _is_converted(type: Any, dialect: Dialect) -> bool:
     return not isinstance(type, Float) and type.dialect_impl(dialect).bind_processor(dialect) is not None
 
 
-def insert_directly(connection: Connection, statement: str, rows: list[Any]) -> None:
-    """Insert rows; `IntegrityError`, as from SQLAlchemy, when something else is there already."""
+def insert_directly(connection: Connection, statement: str, rows: list[Any]) -> int:
+    """Insert rows, and say how many; `IntegrityError`, as from SQLAlchemy, when something else is there."""
     raw: Any = connection.connection.dbapi_connection
     try:
-        raw.executemany(statement, rows)
+        return raw.executemany(statement, rows).rowcount
     except raw.IntegrityError as error:
         raise IntegrityError(None, None, error) from error
 

@@ -16,18 +16,17 @@ _NEXT_USER = "next_user"
 def lock_user(backend: Backend, rows: UserRows) -> Mapping[str, Any]:
     """The user's row, held until the transaction ends; made when it is the first write."""
     statement = backend.locked(rows.select(schema.users))
-    while not (found := rows.all(statement)):  # again, should another erase the user who was just made
-        rows.insert_missing(
-            schema.users,
-            {
-                "number": backend.user_number(rows),
-                "seq": 0,
-                "next_doc": 1,
-                "documents": 0,
-                "terms": 0,
-                "secret": secrets.token_hex(32),
-            },
-        )
+    while not (found := rows.all(statement)):  # again, should another erase the user whom another just made
+        new = {
+            "number": backend.user_number(rows),
+            "seq": 0,
+            "next_doc": 1,
+            "documents": 0,
+            "terms": 0,
+            "secret": secrets.token_hex(32),
+        }
+        if rows.insert_missing(schema.users, new):
+            return new
     return found[0]
 
 

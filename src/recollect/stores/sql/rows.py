@@ -141,18 +141,18 @@ class UserRows:
         if count:
             self._insert(table, count, columns)
 
-    def insert_missing(self, table: Table, row: Mapping[str, Any]) -> None:
-        """Insert a row, unless somebody else just did."""
-        self._insert(table, 1, {name: [value] for name, value in row.items()}, " ON CONFLICT DO NOTHING")
+    def insert_missing(self, table: Table, row: Mapping[str, Any]) -> bool:
+        """Insert a row, unless somebody else just did; whether it is this one."""
+        columns = {name: [value] for name, value in row.items()}
+        return self._insert(table, 1, columns, " ON CONFLICT DO NOTHING") == 1
 
-    def _insert(self, table: Table, count: int, columns: Mapping[str, list[Any]], end: str = "") -> None:
+    def _insert(self, table: Table, count: int, columns: Mapping[str, list[Any]], end: str = "") -> int:
         statement, parameters = _insertion(table, self.connection.dialect, self.seal is not None)
         own = {**self.closed(table, columns), "user_id": [self.user] * count}
         given = parameters(own[column.name] for column in table.c)
         if self.server:
-            self.connection.exec_driver_sql(statement + end, given)
-        else:
-            insert_directly(self.connection, statement + end, given)
+            return self.connection.exec_driver_sql(statement + end, given).rowcount
+        return insert_directly(self.connection, statement + end, given)
 
     def closed(self, table: Table, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Values of a table's columns as they are stored."""

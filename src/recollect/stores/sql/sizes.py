@@ -56,10 +56,7 @@ class Sizes:
         if not changed:
             return
         whole = {name: sum(more[name] for more in changed.values()) for name in ("turns", "memories")}
-        totals = {
-            channel: self._grown(channel, more)
-            for channel, more in ({**changed, ALL: whole} if any(whole.values()) else changed).items()
-        }
+        totals = self._totals({**changed, ALL: whole} if any(whole.values()) else changed)
         grew = {ALL: whole, **changed}
         for limit in limits:
             channel = ALL if limit.channel is None else encode_text(limit.channel)
@@ -68,11 +65,14 @@ class Sizes:
                 if most and more > 0 and totals[channel][name] > most:
                     _refuse(name, limit.channel, most)
 
+    def _totals(self, grew: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
+        if self._new:
+            self._rows.insert(schema.sizes, [{"channel": channel, **more} for channel, more in grew.items()])
+            return grew
+        return {channel: self._grown(channel, more) for channel, more in grew.items()}
+
     def _grown(self, channel: str, more: Mapping[str, int]) -> Mapping[str, int]:
         given = {"which": channel, "more_turns": more["turns"], "more_memories": more["memories"]}
-        if self._new:
-            self._rows.insert(schema.sizes, [{"channel": channel, **more}])
-            return more
         for row in self._rows.all(_ADD, **given):
             if channel != ALL and not row["turns"] and not row["memories"]:  # its name may tell something
                 self._rows.delete_in(schema.sizes, schema.sizes.c.channel, [channel])

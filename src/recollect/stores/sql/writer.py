@@ -165,7 +165,9 @@ class _Writer:
         self._seq = seq
         self._secret = bytes.fromhex(secret)
         self.indexer = indexer
-        self.sizes = Sizes(rows, new=seq == 1)
+        self._nothing_yet = seq == 1
+        """Whether nothing of the user's is stored, so that there is nothing to read."""
+        self.sizes = Sizes(rows, new=self._nothing_yet)
         self.places = Places(rows)
         self.turns: list[Turn] = []
         self.created = 0
@@ -213,12 +215,16 @@ class _Writer:
 
     def _conversations(self, ids: set[str]) -> dict[str, Conversation]:
         """The conversations as far as they exist."""
+        if self._nothing_yet:
+            return {}
         table = schema.conversations
         found = self._rows.all_in(self._rows.select(table), table.c.id, sorted(ids))
         return {row["id"]: from_row(Conversation, row, {}) for row in found}
 
     def _taken(self, drafts: Sequence[TurnDraft]) -> dict[tuple[str, int], Turn]:
         """What is stored already where the drafts want to go."""
+        if self._nothing_yet:
+            return {}
         table = schema.turns
         wanted: dict[str, list[float]] = {}
         for draft in drafts:
@@ -348,6 +354,7 @@ class _Writer:
         columns = to_columns(kind, records) | {"seq": [self._seq] * len(records)}
         table = schema.RECORD_TABLES[kind.kind]
         self._rows.insert_columns(table, len(records), columns)
+        self._nothing_yet = False
         self.sizes.add(table, columns.get("channel", ()))
         self.places.add(table, columns)
         return columns
