@@ -6,6 +6,7 @@ the address of `own_server`.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ pytest.register_assert_rewrite(
 from recollect import Memory, ScopedMemory  # noqa: E402
 from recollect.ports.store import Store  # noqa: E402
 from recollect.testing.store_samples import SPACE, ManualClock  # noqa: E402
-from tests.contract import postgres  # noqa: E402
+from tests.contract import postgres, redis  # noqa: E402
 from tests.contract.postgres_proxy import Proxy  # noqa: E402
 
 
@@ -61,6 +62,22 @@ def server() -> Iterator[str]:
 def own_server() -> Iterator[postgres.Server]:
     with postgres.own_server() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[redis.Server]:
+    with redis.own_server() as server:
+        yield server
+
+
+@pytest.fixture
+def redis_client(redis_server: redis.Server) -> Iterator[Any]:
+    """Looks into it from outside; it is emptied before."""
+    with redis_server.client() as client:
+        client.flushall()
+        client.config_set("maxmemory", 0)
+        client.config_set("maxmemory-policy", "noeviction")
+        yield client
 
 
 @pytest.fixture(scope="module")

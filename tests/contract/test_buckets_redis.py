@@ -25,22 +25,9 @@ pytestmark = pytest.mark.engine
 TIMEOUT = 5.0
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[redis.Server]:
-    with redis.own_server() as server:
-        yield server
-
-
 @pytest.fixture
-def client(server: redis.Server) -> Iterator[Any]:
-    with server.client() as client:
-        client.flushall()
-        yield client
-
-
-@pytest.fixture
-def buckets(server: redis.Server, client: Any) -> Iterator[RedisBuckets]:
-    buckets = RedisBuckets(server.url, timeout=TIMEOUT)
+def buckets(redis_server: redis.Server, redis_client: Any) -> Iterator[RedisBuckets]:
+    buckets = RedisBuckets(redis_server.url, timeout=TIMEOUT)
     yield buckets
     buckets.close()
 
@@ -58,9 +45,9 @@ def pass_time(client: Any, seconds: float) -> None:
 
 
 def test_two_servers_hold_a_caller_to_one_rate(
-    buckets: RedisBuckets, server: redis.Server, client: Any
+    buckets: RedisBuckets, redis_server: redis.Server, redis_client: Any
 ) -> None:
-    other = RedisBuckets(server.url, timeout=TIMEOUT)
+    other = RedisBuckets(redis_server.url, timeout=TIMEOUT)
     one, two = Rate(6, buckets), Rate(6, other)
     taken = [take(rate) for _ in range(3) for rate in (one, two)]
     assert [one.left for one in taken] == [5, 4, 3, 2, 1, 0]
@@ -70,14 +57,14 @@ def test_two_servers_hold_a_caller_to_one_rate(
     assert 8 < late.wait <= 10  # a tenth of a minute for each, less what passed by
     assert take(two).wait
     assert not take(two, "ben").wait
-    pass_time(client, 10)
+    pass_time(redis_client, 10)
     assert not take(two).wait
     assert take(one).wait
     other.close()
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_server_counts_as_a_process_does(buckets: RedisBuckets, client: Any, seed: int) -> None:
+def test_the_server_counts_as_a_process_does(buckets: RedisBuckets, redis_client: Any, seed: int) -> None:
     """But for the moments that pass while it is asked."""
     dice, now = random.Random(seed), 0.0
     together, alone = Rate(30, buckets), Rate(30, now=lambda: now)
@@ -85,7 +72,7 @@ def test_the_server_counts_as_a_process_does(buckets: RedisBuckets, client: Any,
         if dice.random() < 0.2:
             passed = dice.choice((1.0, 3.0, 20.0, 100.0))
             now += passed
-            pass_time(client, passed)
+            pass_time(redis_client, passed)
         begun = monotonic()
         one, other = take(together), take(alone)
         now += monotonic() - begun
@@ -94,39 +81,39 @@ def test_the_server_counts_as_a_process_does(buckets: RedisBuckets, client: Any,
         assert abs(one.wait - other.wait) <= 2.5
 
 
-def test_keys_expire_and_tell_of_nobody(buckets: RedisBuckets, client: Any) -> None:
+def test_keys_expire_and_tell_of_nobody(buckets: RedisBuckets, redis_client: Any) -> None:
     rate = Rate(60, buckets)
     for _ in range(30):
         take(rate, "192.0.2.7")
-    (key,) = client.scan_iter()
+    (key,) = redis_client.scan_iter()
     assert key.startswith(b"rate:")
     assert b"192" not in key
-    assert 29_000 <= client.pttl(key) <= 32_000  # half a minute's requests drain in half a minute
+    assert 29_000 <= redis_client.pttl(key) <= 32_000  # half a minute's requests drain in half a minute
 
 
-def test_rubbish_is_counted_anew_or_beside(buckets: RedisBuckets, client: Any) -> None:
+def test_rubbish_is_counted_anew_or_beside(buckets: RedisBuckets, redis_client: Any) -> None:
     rate = Rate(3, buckets)
     take(rate)
-    (key,) = client.scan_iter()
-    client.hset(key, mapping={"used": "x", "at": "y"})
+    (key,) = redis_client.scan_iter()
+    redis_client.hset(key, mapping={"used": "x", "at": "y"})
     assert take(rate).left == 2
-    client.hset(key, "at", 1e12)
+    redis_client.hset(key, "at", 1e12)
     assert take(rate).left == 1
-    client.set(key, "mine")
+    redis_client.set(key, "mine")
     assert [take(rate).left for _ in range(2)] == [2, 1]  # by this process
 
 
 def test_each_counts_for_itself_while_it_is_away(caplog: pytest.LogCaptureFixture) -> None:
-    with redis.own_server() as server:
-        buckets = RedisBuckets(server.url, timeout=TIMEOUT)
+    with redis.own_server() as redis_server:
+        buckets = RedisBuckets(redis_server.url, timeout=TIMEOUT)
         rate = Rate(3, buckets)
         take(rate)
-        server.kill()
+        redis_server.kill()
         with caplog.at_level(logging.WARNING, "recollect"):
             assert [take(rate).left for _ in range(3)] == [2, 1, 0]
             assert take(rate).wait
             assert caplog.text.count("Each server counts requests for itself") == 1
-            server.start()
+            redis_server.start()
             assert not take(rate).wait
             assert "counted together again" in caplog.text
         buckets.close()
@@ -155,11 +142,13 @@ def test_one_that_hangs_holds_up_no_other_request() -> None:
 
 
 def test_servers_share_the_limit_of_a_key_and_of_an_address(
-    tmp_path: Path, server: redis.Server, client: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, redis_server: redis.Server, redis_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recollect.wiring.IMPATIENT", TIMEOUT)
     with ExitStack() as stack:
-        one, two = (stack.enter_context(guarded(tmp_path, rate_limit=4, redis=server.url)) for _ in range(2))
+        one, two = (
+            stack.enter_context(guarded(tmp_path, rate_limit=4, redis=redis_server.url)) for _ in range(2)
+        )
         key = one.issue(owner="ana").key
         status = _statuses([one.client(key), two.client(key)], "/api/v1/whoami")
         assert status(6) == [200, 200, 200, 200, 429, 429]

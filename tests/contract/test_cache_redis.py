@@ -29,25 +29,9 @@ SECONDS = 300
 OpenMemory = Callable[..., Memory]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[redis.Server]:
-    with redis.own_server() as server:
-        yield server
-
-
 @pytest.fixture
-def client(server: redis.Server) -> Iterator[Any]:
-    """Looks into it from outside; it is emptied before."""
-    with server.client() as client:
-        client.flushall()
-        client.config_set("maxmemory", 0)
-        client.config_set("maxmemory-policy", "noeviction")
-        yield client
-
-
-@pytest.fixture
-def cache(server: redis.Server, client: Any) -> Iterator[RedisCache]:
-    cache = RedisCache(server.url, timeout=TIMEOUT)
+def cache(redis_server: redis.Server, redis_client: Any) -> Iterator[RedisCache]:
+    cache = RedisCache(redis_server.url, timeout=TIMEOUT)
     yield cache
     cache.close()
 
@@ -100,36 +84,38 @@ def test_what_is_put_is_found_and_only_there(cache: RedisCache) -> None:
     assert cache.get(replace(SHELF, user="ä"), b"n") == "ä's".encode()
 
 
-def test_a_later_state_clears_away_what_was_made_of_an_earlier_one(cache: RedisCache, client: Any) -> None:
+def test_a_later_state_clears_away_what_was_made_of_an_earlier_one(
+    cache: RedisCache, redis_client: Any
+) -> None:
     later = replace(SHELF, at="1.2")
     cache.put(SHELF, b"n", b"tea", SECONDS)
     cache.put(VECTORS, b"v", b"vector", SECONDS)
     cache.put(later, b"n", b"coffee", SECONDS)
-    assert client.hlen("cache:ana:answers") == 2  # with `at`
+    assert redis_client.hlen("cache:ana:answers") == 2  # with `at`
     cache.put(SHELF, b"m", b"milk", SECONDS)  # by one who took longer
     assert cache.get(SHELF, b"m") is None
     assert cache.get(later, b"n") == b"coffee"
     assert cache.get(VECTORS, b"v") == b"vector"
 
 
-def test_everything_expires_and_nothing_grows_without_end(cache: RedisCache, client: Any) -> None:
+def test_everything_expires_and_nothing_grows_without_end(cache: RedisCache, redis_client: Any) -> None:
     for n in range(MOST + 1):
         cache.put(SHELF, str(n).encode(), b"tea", SECONDS)
-    assert client.hlen("cache:ana:answers") == 2
+    assert redis_client.hlen("cache:ana:answers") == 2
     assert cache.get(SHELF, str(MOST).encode()) == b"tea"
     cache.put(VECTORS, b"large", bytes(LARGEST + 1), SECONDS)
     cache.put(VECTORS, b"small", b"vector", 60)
-    for key in client.scan_iter():
-        assert 0 < client.pttl(key) <= SECONDS * 1000
+    for key in redis_client.scan_iter():
+        assert 0 < redis_client.pttl(key) <= SECONDS * 1000
     assert cache.get(VECTORS, b"large") is None
 
 
-def test_rubbish_under_our_names_is_passed_over_and_replaced(cache: RedisCache, client: Any) -> None:
+def test_rubbish_under_our_names_is_passed_over_and_replaced(cache: RedisCache, redis_client: Any) -> None:
     cache.put(SHELF, b"n", b"tea", SECONDS)
-    for rubbish in (b"", b"x", b"\xff" * 100, client.hget("cache:ana:answers", "n")[:-1]):
-        client.hset("cache:ana:answers", "n", rubbish)
+    for rubbish in (b"", b"x", b"\xff" * 100, redis_client.hget("cache:ana:answers", "n")[:-1]):
+        redis_client.hset("cache:ana:answers", "n", rubbish)
         assert cache.get(SHELF, b"n") is None
-    client.set("cache:ana:vectors", "mine")
+    redis_client.set("cache:ana:vectors", "mine")
     assert cache.get(VECTORS, b"v") is None
     cache.put(VECTORS, b"v", b"vector", SECONDS)
     assert cache.get(VECTORS, b"v") == b"vector"
@@ -138,11 +124,13 @@ def test_rubbish_under_our_names_is_passed_over_and_replaced(cache: RedisCache, 
 # With a memory around it
 
 
-def test_two_processes_share_an_answer(open_memory: OpenMemory, server: redis.Server, client: Any) -> None:
+def test_two_processes_share_an_answer(
+    open_memory: OpenMemory, redis_server: redis.Server, redis_client: Any
+) -> None:
     one, two, without = (
-        open_memory(server.url),
-        open_memory(server.url),
-        open_memory(server.url, cache_seconds=0),
+        open_memory(redis_server.url),
+        open_memory(redis_server.url),
+        open_memory(redis_server.url, cache_seconds=0),
     )
     one.scope("ana").record("user", "I drink green tea")
     assert [is_cached(memory) for memory in (one, two, one, without)] == [False, True, True, False]
@@ -154,54 +142,54 @@ def test_two_processes_share_an_answer(open_memory: OpenMemory, server: redis.Se
 @pytest.mark.parametrize("key", ["", "5e" * 32])
 @pytest.mark.parametrize("what", ["memory", "conversation", "everything"])
 def test_no_byte_of_what_was_forgotten_is_left(
-    open_memory: OpenMemory, server: redis.Server, client: Any, what: str, key: str
+    open_memory: OpenMemory, redis_server: redis.Server, redis_client: Any, what: str, key: str
 ) -> None:
-    memory = open_memory(server.url, key=key)
+    memory = open_memory(redis_server.url, key=key)
     ana, ben = memory.scope("ana"), memory.scope("ben")
     ana.record("user", "the needle is in the haystack", conversation="c")
     fact = ana.remember("needle, sharp")
     ben.record("user", "ben's own")
     assert ana.recall("needle").hits
     assert ben.recall("own").hits
-    assert {b"cache:ana:answers", b"cache:ana:vectors"} < set(client.keys())
-    assert b"needle" not in dump(client)
+    assert {b"cache:ana:answers", b"cache:ana:vectors"} < set(redis_client.keys())
+    assert b"needle" not in dump(redis_client)
     target: dict[str, Any] = {
         "memory": {"id": fact.id},
         "conversation": {"conversation": "c"},
         "everything": {"everything": True},
     }[what]
     ana.forget(**target)
-    assert b"ana" not in dump(client)
-    assert set(client.keys()) == {b"cache:ben:answers", b"cache:ben:vectors"}
+    assert b"ana" not in dump(redis_client)
+    assert set(redis_client.keys()) == {b"cache:ben:answers", b"cache:ben:vectors"}
 
 
 def test_what_was_forgotten_meanwhile_is_erased_before_anything_is_read(
     open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with redis.own_server() as server:
-        memory = open_memory(server.url)
+    with redis.own_server() as redis_server:
+        memory = open_memory(redis_server.url)
         for user in ("ana", "ben"):
             memory.scope(user).record("user", "I drink green tea")
             memory.scope(user).recall("tea")
-        server.kill()
+        redis_server.kill()
         memory.scope("ana").forget(everything=True)
         assert "is not erased yet" in caplog.text
-        server.start()  # with what it had written to its files
+        redis_server.start()  # with what it had written to its files
         memory.scope("ben").recall("tea")
-        with server.client() as client:
-            assert all(b":ben:" in key for key in client.scan_iter())
+        with redis_server.client() as redis_client:
+            assert all(b":ben:" in key for key in redis_client.scan_iter())
         memory.close()
 
 
 def test_a_server_that_dies_and_comes_back_under_load_fails_no_recall(
     open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with redis.own_server() as server:
-        memory = open_memory(server.url)
+    with redis.own_server() as redis_server:
+        memory = open_memory(redis_server.url)
         for n in range(8):
             memory.scope(f"user {n}").record("user", f"I drink tea number {n}")
         turns, once = threading.Barrier(8), threading.Lock()
-        deeds = iter((server.kill, server.start, server.kill, server.start))
+        deeds = iter((redis_server.kill, redis_server.start, redis_server.kill, redis_server.start))
 
         def ask(n: int) -> None:
             scope = memory.scope(f"user {n}")
@@ -235,31 +223,31 @@ def test_a_server_that_hangs_is_left_alone_after_once(tmp_path: Path) -> None:
 
 
 def test_a_full_server_answers_what_it_has_and_keeps_nothing_new(
-    open_memory: OpenMemory, server: redis.Server, client: Any
+    open_memory: OpenMemory, redis_server: redis.Server, redis_client: Any
 ) -> None:
-    memory = open_memory(server.url)
+    memory = open_memory(redis_server.url)
     memory.scope("ana").record("user", "I drink green tea")
     steps(memory)
-    client.config_set("maxmemory", 1)
+    redis_client.config_set("maxmemory", 1)
     assert is_cached(memory)
     assert [is_cached(memory, "green") for _ in range(2)] == [False, False]
-    client.config_set("maxmemory", 0)
+    redis_client.config_set("maxmemory", 0)
     assert [is_cached(memory, "green") for _ in range(2)] == [False, True]
 
 
 def test_rubbish_costs_nothing_but_the_time_saved(
-    open_memory: OpenMemory, server: redis.Server, client: Any
+    open_memory: OpenMemory, redis_server: redis.Server, redis_client: Any
 ) -> None:
-    memory = open_memory(server.url)
+    memory = open_memory(redis_server.url)
     memory.scope("ana").record("user", "I drink green tea")
     steps(memory)
-    for key in client.scan_iter():
-        for field in client.hkeys(key):
-            client.hset(key, field, b"\x00rubbish")
+    for key in redis_client.scan_iter():
+        for field in redis_client.hkeys(key):
+            redis_client.hset(key, field, b"\x00rubbish")
     assert not is_cached(memory)
-    client.flushall()
-    client.set("cache:ana:answers", b"rubbish")
-    client.rpush("cache:ana:vectors", b"rubbish")
+    redis_client.flushall()
+    redis_client.set("cache:ana:answers", b"rubbish")
+    redis_client.rpush("cache:ana:vectors", b"rubbish")
     assert [is_cached(memory) for _ in range(2)] == [False, True]
 
 
@@ -270,8 +258,10 @@ def test_an_address_that_cannot_be_read_is_told(url: str) -> None:
     assert "hunter2" not in str(told.value)
 
 
-def test_an_address_does_not_change_how_values_are_read(server: redis.Server, client: Any) -> None:
-    cache = RedisCache(f"{server.url}?decode_responses=true", timeout=TIMEOUT)
+def test_an_address_does_not_change_how_values_are_read(
+    redis_server: redis.Server, redis_client: Any
+) -> None:
+    cache = RedisCache(f"{redis_server.url}?decode_responses=true", timeout=TIMEOUT)
     cache.put(SHELF, b"n", b"\xff", SECONDS)
     assert cache.get(SHELF, b"n") == b"\xff"
     cache.close()

@@ -33,43 +33,27 @@ pytestmark = pytest.mark.engine
 TIMEOUT = 5.0
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[redis.Server]:
-    with redis.own_server() as server:
-        yield server
-
-
 @pytest.fixture
-def client(server: redis.Server) -> Iterator[Any]:
-    """Looks into it from outside; it is emptied before."""
-    with server.client() as client:
-        client.flushall()
-        client.config_set("maxmemory", 0)
-        client.config_set("maxmemory-policy", "noeviction")
-        yield client
-
-
-@pytest.fixture
-def working(server: redis.Server, client: Any) -> Iterator[RedisWorkingStore]:
-    working = RedisWorkingStore(server.url, ttl=TTL, timeout=TIMEOUT)
+def working(redis_server: redis.Server, redis_client: Any) -> Iterator[RedisWorkingStore]:
+    working = RedisWorkingStore(redis_server.url, ttl=TTL, timeout=TIMEOUT)
     yield working
     working.close()
 
 
 class TestRedisWorkingStore(WorkingContract):
     @pytest.fixture
-    def pass_time(self, client: Any) -> PassTime:
+    def pass_time(self, redis_client: Any) -> PassTime:
         def pass_(seconds: float) -> None:
             """Every key expires so much earlier."""
-            for key in client.scan_iter():
-                client.pexpire(key, client.pttl(key) - round(seconds * 1000))
+            for key in redis_client.scan_iter():
+                redis_client.pexpire(key, redis_client.pttl(key) - round(seconds * 1000))
 
         return pass_
 
 
-def test_every_key_has_a_time_to_live_at_every_moment(working: RedisWorkingStore, client: Any) -> None:
+def test_every_key_has_a_time_to_live_at_every_moment(working: RedisWorkingStore, redis_client: Any) -> None:
     def check(keys: int) -> None:
-        left = [client.pttl(key) for key in client.scan_iter()]
+        left = [redis_client.pttl(key) for key in redis_client.scan_iter()]
         assert len(left) == keys
         assert all(TTL * 1000 - 60_000 < one <= TTL * 1000 for one in left)
 
@@ -86,10 +70,12 @@ def test_every_key_has_a_time_to_live_at_every_moment(working: RedisWorkingStore
     check(1)
 
 
-def test_keys_follow_the_pattern_and_hold_no_name_as_it_is(working: RedisWorkingStore, client: Any) -> None:
+def test_keys_follow_the_pattern_and_hold_no_name_as_it_is(
+    working: RedisWorkingStore, redis_client: Any
+) -> None:
     fill(working, DESK, "tea")
     fill(working, DESK._replace(user="a:b*", channel="[x]"), "tea")
-    assert sorted(client.scan_iter()) == sorted(
+    assert sorted(redis_client.scan_iter()) == sorted(
         f"working:{names}:{part}".encode()
         for names in ("alice:work:c", "a%3Ab%2A:%5Bx%5D:c")
         for part in ("items", "values", "goal")
@@ -105,20 +91,20 @@ def test_what_is_sent_again_is_not_kept_twice(working: RedisWorkingStore) -> Non
 
 
 def test_others_keys_are_left_alone_and_their_rubbish_is_passed_over(
-    working: RedisWorkingStore, client: Any
+    working: RedisWorkingStore, redis_client: Any
 ) -> None:
-    client.set("working", "x")
-    client.set("other:alice:work:c:items", "x")
+    redis_client.set("working", "x")
+    redis_client.set("other:alice:work:c:items", "x")
     fill(working, DESK, "tea")
-    client.rpush("working:alice:work:c:items", b"\xff", b"[]", b'{"at": 1}', b"null", b"[" * 100_000)
-    client.hset("working:alice:work:c:values", b"\xff", b"\xff")
+    redis_client.rpush("working:alice:work:c:items", b"\xff", b"[]", b'{"at": 1}', b"null", b"[" * 100_000)
+    redis_client.hset("working:alice:work:c:values", b"\xff", b"\xff")
     assert everything(working, DESK) == holding("tea")
     working.erase("alice")
-    assert sorted(client.scan_iter()) == [b"other:alice:work:c:items", b"working"]
+    assert sorted(redis_client.scan_iter()) == [b"other:alice:work:c:items", b"working"]
 
 
-def test_a_key_of_another_type_fails_nobody(working: RedisWorkingStore, client: Any) -> None:
-    client.set("working:alice:work:c:items", "mine")
+def test_a_key_of_another_type_fails_nobody(working: RedisWorkingStore, redis_client: Any) -> None:
+    redis_client.set("working:alice:work:c:items", "mine")
     fill(working, DESK, "tea")
     assert everything(working, DESK) == ([], {"key": "tea"}, "tea")
     working.erase("alice")
@@ -129,10 +115,10 @@ def test_a_key_of_another_type_fails_nobody(working: RedisWorkingStore, client: 
 def test_a_server_that_dies_fails_no_call_and_works_again_when_it_is_back(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with redis.own_server() as server:
-        working = RedisWorkingStore(server.url, ttl=TTL, timeout=TIMEOUT)
+    with redis.own_server() as redis_server:
+        working = RedisWorkingStore(redis_server.url, ttl=TTL, timeout=TIMEOUT)
         fill(working, DESK, "tea")
-        server.kill()
+        redis_server.kill()
         with caplog.at_level(logging.WARNING, "recollect"):
             for _ in range(3):
                 fill(working, DESK, "secret")
@@ -143,7 +129,7 @@ def test_a_server_that_dies_fails_no_call_and_works_again_when_it_is_back(
             problem = working.state().problem
             assert problem is not None
             assert "ConnectionError" in problem
-            server.start()
+            redis_server.start()
             fill(working, DESK._replace(conversation="new"), "coffee")
             assert everything(working, DESK._replace(conversation="new")) == holding("coffee")
             assert "is kept again" in caplog.text
@@ -152,20 +138,20 @@ def test_a_server_that_dies_fails_no_call_and_works_again_when_it_is_back(
         working.close()
 
 
-def test_a_server_that_dies_while_many_use_it(client: Any) -> None:
-    with redis.own_server() as server:
-        working = RedisWorkingStore(server.url, ttl=TTL, timeout=TIMEOUT)
+def test_a_server_that_dies_while_many_use_it(redis_client: Any) -> None:
+    with redis.own_server() as redis_server:
+        working = RedisWorkingStore(redis_server.url, ttl=TTL, timeout=TIMEOUT)
 
         def use(n: int) -> None:
             for i in range(50):
                 if (n, i) == (0, 25):
-                    server.kill()
+                    redis_server.kill()
                 fill(working, DESK._replace(conversation=str(n)), "tea")
                 everything(working, DESK._replace(conversation=str(n)))
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(use, range(8)))
-        server.start()
+        redis_server.start()
         working.erase("alice")
         fill(working, DESK, "tea")
         assert everything(working, DESK) == holding("tea")
@@ -175,18 +161,18 @@ def test_a_server_that_dies_while_many_use_it(client: Any) -> None:
 def test_what_was_forgotten_meanwhile_is_erased_before_it_can_be_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with redis.own_server() as server:
-        working = RedisWorkingStore(server.url, ttl=TTL, timeout=TIMEOUT)
+    with redis.own_server() as redis_server:
+        working = RedisWorkingStore(redis_server.url, ttl=TTL, timeout=TIMEOUT)
         other = DESK._replace(user="bob")
         for desk in (DESK, other):
             fill(working, desk, "tea")
-        server.kill()
+        redis_server.kill()
         working.erase("alice")
         assert "is not erased yet" in caplog.text
-        server.start()  # with what it had written to its files
+        redis_server.start()  # with what it had written to its files
         assert everything(working, other) == holding("tea")
-        with server.client() as client:
-            assert all(b":bob:" in key for key in client.scan_iter())
+        with redis_server.client() as redis_client:
+            assert all(b":bob:" in key for key in redis_client.scan_iter())
         working.close()
 
 
@@ -206,10 +192,10 @@ def test_a_server_that_hangs_is_left_alone_after_once() -> None:
 
 
 def test_a_full_server_drops_what_is_new_and_says_what_to_set(
-    working: RedisWorkingStore, client: Any, caplog: pytest.LogCaptureFixture
+    working: RedisWorkingStore, redis_client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    client.config_set("maxmemory-policy", "noeviction")
-    client.config_set("maxmemory", client.info("memory")["used_memory"] + 100_000)
+    redis_client.config_set("maxmemory-policy", "noeviction")
+    redis_client.config_set("maxmemory", redis_client.info("memory")["used_memory"] + 100_000)
     for n in range(100):
         fill(working, DESK._replace(conversation=str(n)), "x" * 10_000)
     assert caplog.text.count("is not kept") == 1  # though it may be full, and not, and full
@@ -217,7 +203,7 @@ def test_a_full_server_drops_what_is_new_and_says_what_to_set(
     problem = working.state().problem
     assert problem is not None
     assert "volatile-ttl" in problem
-    client.config_set("maxmemory-policy", "volatile-ttl")
+    redis_client.config_set("maxmemory-policy", "volatile-ttl")
     for n in range(100):
         fill(working, DESK._replace(conversation=str(n)), "x" * 10_000)
     state = working.state()
@@ -247,9 +233,11 @@ def test_a_password_is_shown_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFi
 
 @pytest.mark.parametrize("what", ["conversation", "channel", "agent", "everything", "clear"])
 def test_no_byte_of_what_was_forgotten_is_left(
-    tmp_path: Path, server: redis.Server, client: Any, what: str
+    tmp_path: Path, redis_server: redis.Server, redis_client: Any, what: str
 ) -> None:
-    with Memory.open(tmp_path / "memory.db", embedder="none", redis=server.url, working_tokens=50) as memory:
+    with Memory.open(
+        tmp_path / "memory.db", embedder="none", redis=redis_server.url, working_tokens=50
+    ) as memory:
         bob = memory.scope("bob", "work", conversation="c").working
         bob.add("thought", "bob's own")
         alice = memory.scope("alice", "work", "scout", "c")
@@ -257,7 +245,7 @@ def test_no_byte_of_what_was_forgotten_is_left(
             alice.working.add("observation", f"the needle {n} " * 5, tool="needle")
         alice.working.set("needle", "needle")
         alice.working.goal = "find the needle"
-        assert b"needle" in dump(client)
+        assert b"needle" in dump(redis_client)
         targets: dict[str, dict[str, Any]] = {
             "conversation": {"conversation": "c"},
             "channel": {"channel": "work"},
@@ -268,21 +256,27 @@ def test_no_byte_of_what_was_forgotten_is_left(
             alice.working.clear()
         else:
             memory.scope("alice").forget(**targets[what])
-        assert b"needle" not in dump(client)
-        assert b"alice" not in dump(client)
+        assert b"needle" not in dump(redis_client)
+        assert b"alice" not in dump(redis_client)
         assert alice.working.items() == []
         assert [one.content for one in bob.items()] == ["bob's own"]
 
 
 def dump(client: Any) -> bytes:
     """All that the server holds."""
-    readers = {b"list": lambda k: client.lrange(k, 0, -1), b"hash": client.hgetall, b"string": client.get}
+    readers = {
+        b"list": lambda k: client.lrange(k, 0, -1),
+        b"hash": client.hgetall,
+        b"string": client.get,
+    }
     return repr([(key, readers[client.type(key)](key)) for key in client.scan_iter()]).encode()
 
 
-def test_two_processes_share_a_conversation(tmp_path: Path, server: redis.Server, client: Any) -> None:
+def test_two_processes_share_a_conversation(
+    tmp_path: Path, redis_server: redis.Server, redis_client: Any
+) -> None:
     opened = [
-        Memory.open(tmp_path / f"{n}.db", embedder="none", redis=server.url, working_tokens=40)
+        Memory.open(tmp_path / f"{n}.db", embedder="none", redis=redis_server.url, working_tokens=40)
         for n in range(2)
     ]
     one, two = (memory.scope("alice", conversation="c").working for memory in opened)
@@ -301,7 +295,7 @@ def test_two_processes_share_a_conversation(tmp_path: Path, server: redis.Server
         memory.close()
 
 
-def test_the_doctor_looks_at_it(tmp_path: Path, server: redis.Server, client: Any) -> None:
+def test_the_doctor_looks_at_it(tmp_path: Path, redis_server: redis.Server, redis_client: Any) -> None:
     from typer.testing import CliRunner
 
     from recollect.cli import app
@@ -310,8 +304,8 @@ def test_the_doctor_looks_at_it(tmp_path: Path, server: redis.Server, client: An
         environment = {"RECOLLECT_REDIS": url, "RECOLLECT_EMBEDDER": "hashing", "COLUMNS": "300"}
         return CliRunner().invoke(app, ["doctor", "--json"], env=environment).output
 
-    assert "noeviction, " in doctor(server.url)
-    assert "keys evicted" in doctor(server.url)
+    assert "noeviction, " in doctor(redis_server.url)
+    assert "keys evicted" in doctor(redis_server.url)
     down = doctor("redis://user:hunter2@127.0.0.1:1/0")
     assert "Working memory is not kept" in down
     assert "hunter2" not in down

@@ -63,6 +63,7 @@ def project_user(tender: Tender, user: str) -> RecollectError | None:
     problem: RecollectError | None = None
     for projection in tender.projections:
         try:
+            projection.ping()  # somebody waits: a silent engine is given up sooner than by what follows
             epoch = projection.epoch()
             _forget(tender, projection, epoch)
             now, settles = tender.clock.now(), projection.settles

@@ -61,8 +61,7 @@ class Ranked(NamedTuple):
 class Frequencies:
     """How many documents have a common word, as far as it was read before, by this process."""
 
-    def __init__(self, common: int = COMMON) -> None:
-        self._common = common
+    def __init__(self) -> None:
         self._known: dict[tuple[int, str], tuple[int, int]] = {}
 
     def of(self, question: Question) -> NDArray[np.int64]:
@@ -71,28 +70,31 @@ class Frequencies:
 
     def _of(self, question: Question, word: str) -> int:
         frequency, documents = self._known.get((question.number, word), (0, 0))
-        return frequency if abs(question.documents - documents) <= STALE * documents else 0
+        fresh = abs(question.documents - documents) <= STALE * documents
+        return min(frequency, question.documents) if fresh else 0
 
-    def learn(self, question: Question, frequencies: NDArray[np.int64]) -> None:
-        if len(self._known) > KNOWN:
-            self._known.clear()
-        for word, frequency in zip(question.words, frequencies.tolist(), strict=True):
-            if frequency >= self._common:
-                self._known[question.number, word] = frequency, question.documents
+    def learn(self, question: Question, place: int, frequency: int) -> None:
+        """So many have the word of this place."""
+        if frequency >= COMMON:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            self._known[question.number, question.words[place]] = frequency, question.documents
 
 
 def ranked(question: Question, known: Frequencies, best: int, also: Sequence[int]) -> Ranked:
     """The best so many at least, and of the documents `also` those that share a word."""
     frequencies = known.of(question)
     unread = [int(place) for place in np.argsort(frequencies, kind="stable") if frequencies[place]]
-    found = _read(question, frequencies, [n for n in range(len(question.words)) if not frequencies[n]])
+    rare = [place for place in range(len(question.words)) if not frequencies[place]]
+    found = _read(question, frequencies, rare)
     while unread:
         docs = _contenders(question, frequencies, found, unread, best)
         if docs is not None:
             found = _looked_up(question, found, unread, np.union1d(docs, np.array(also, np.int64)))
             break
         found = _joined(found, _read(question, frequencies, [unread.pop(0)]))
-    known.learn(question, frequencies)
+    for place in set(range(len(question.words))).difference(unread):
+        known.learn(question, place, int(frequencies[place]))
     return Ranked(*_scored(question, frequencies, found), whole=not unread)
 
 
