@@ -1,4 +1,4 @@
-"""What the tests of agents share: a scripted model over HTTP, a memory, and an agent of both."""
+"""What agents asked and told."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,31 +11,7 @@ from recollect.agent.events import Recalled
 from recollect.models.chat import ChatModel
 from recollect.testing.openai_answers import calls
 from recollect.testing.openai_server import OpenAIServer
-from tests.interface.agents import add, observed
-
-
-@pytest.fixture
-def server() -> Generator[OpenAIServer]:
-    with OpenAIServer() as running:
-        yield running
-
-
-@pytest.fixture
-def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
-    made = ChatModel(server.base_url, "a-model", attempts=2, sleep=waits.append)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Generator[Memory]:
-    with Memory.open(tmp_path / "memory.db", embedder="hashing") as opened:
-        yield opened
-
-
-@pytest.fixture
-def ann(memory: Memory) -> ScopedMemory:
-    return memory.scope("ann")
+from tests.interface.agent.agents import add, observed
 
 
 def test_asyncio(server: OpenAIServer, model: ChatModel, ann: ScopedMemory) -> None:

@@ -3,14 +3,12 @@
 import asyncio
 import json
 import threading
-from collections.abc import Generator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import Agent, Memory, ScopedMemory, tool
+from recollect import Agent, ScopedMemory, tool
 from recollect.agent.calling import MOST_LEFT
 from recollect.agent.events import Action, Observation, Problem
 from recollect.agent.loop import MOST_ASKED, MOST_CALLS
@@ -18,33 +16,9 @@ from recollect.models.chat import ChatModel
 from recollect.settings import Settings
 from recollect.testing.openai_answers import Body, calls
 from recollect.testing.openai_server import Feed, OpenAIServer
-from tests.interface.agents import add, observed, prompts
+from tests.interface.agent.agents import add, observed, prompts
 
 SETTINGS = Settings()
-
-
-@pytest.fixture
-def server() -> Generator[OpenAIServer]:
-    with OpenAIServer() as running:
-        yield running
-
-
-@pytest.fixture
-def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
-    made = ChatModel(server.base_url, "a-model", attempts=2, sleep=waits.append)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Generator[Memory]:
-    with Memory.open(tmp_path / "memory.db", embedder="hashing") as opened:
-        yield opened
-
-
-@pytest.fixture
-def ann(memory: Memory) -> ScopedMemory:
-    return memory.scope("ann")
 
 
 def always(answer: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,33 +13,9 @@ from recollect.models.chat import ChatModel
 from recollect.settings import Settings
 from recollect.testing.openai_answers import calls
 from recollect.testing.openai_server import Break, Drop, Feed, Hang, OpenAIServer, Status, Step, Truncate
-from tests.interface.agents import add, observed, prompts
+from tests.interface.agent.agents import add, observed, prompts
 
 SETTINGS = Settings()
-
-
-@pytest.fixture
-def server() -> Generator[OpenAIServer]:
-    with OpenAIServer() as running:
-        yield running
-
-
-@pytest.fixture
-def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
-    made = ChatModel(server.base_url, "a-model", attempts=2, sleep=waits.append)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Generator[Memory]:
-    with Memory.open(tmp_path / "memory.db", embedder="hashing") as opened:
-        yield opened
-
-
-@pytest.fixture
-def ann(memory: Memory) -> ScopedMemory:
-    return memory.scope("ann")
 
 
 # The model

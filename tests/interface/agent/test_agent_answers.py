@@ -1,6 +1,5 @@
 """An agent over real HTTP: what it is told, what it tells, what it keeps."""
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,7 @@ from recollect.models.chat import ChatModel
 from recollect.testing.openai_answers import calls
 from recollect.testing.openai_server import OpenAIServer, Status
 from tests.interface import serving
-from tests.interface.agents import add, observed, prompts, system, told
-
-
-@pytest.fixture
-def server() -> Generator[OpenAIServer]:
-    with OpenAIServer() as running:
-        yield running
-
-
-@pytest.fixture
-def model(server: OpenAIServer, waits: list[float]) -> Generator[ChatModel]:
-    made = ChatModel(server.base_url, "a-model", attempts=2, sleep=waits.append)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Generator[Memory]:
-    with Memory.open(tmp_path / "memory.db", embedder="hashing") as opened:
-        yield opened
-
-
-@pytest.fixture
-def ann(memory: Memory) -> ScopedMemory:
-    return memory.scope("ann")
+from tests.interface.agent.agents import add, observed, prompts, system, told
 
 
 def test_thought_action_observation_answer(server: OpenAIServer, model: ChatModel) -> None:
