@@ -44,6 +44,10 @@ class Conflict(RecollectError):
     """Something else is already stored in that place."""
 
 
+class Overtaken(Conflict):
+    """What was read has been changed since: read it again."""
+
+
 class Repeated(RecollectError):
     """This write was done already."""
 

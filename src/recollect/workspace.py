@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Conflict, EmbedderError, NotFound
+from recollect.errors import EmbedderError, NotFound, Overtaken
 from recollect.measuring import Measures
 from recollect.model.changes import Change, Log, Remove
 from recollect.model.records import AuditEntry, Entity, Json, UserSettings
@@ -250,7 +250,7 @@ def rereading(change: Callable[P, T]) -> Callable[P, T]:
         for reread in range(REREADS):
             try:
                 return change(*args, **kwargs)
-            except Conflict:
+            except Overtaken:
                 # Each a random while, or many at once keep beating the same one.
                 time.sleep(random.uniform(0, FIRST_PAUSE * 2**reread))
         return change(*args, **kwargs)

@@ -65,6 +65,7 @@ PUBLIC = [
     "Invalid",
     "ModelError",
     "NotFound",
+    "Overtaken",
     "QuotaExceeded",
     "RecollectError",
     "SchemaMismatch",

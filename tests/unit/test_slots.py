@@ -53,7 +53,9 @@ def test_a_corrected_one_goes_with_its_versions(derek: ScopedMemory) -> None:
     assert derek.counts()["turn"] == 1
 
 
-def test_only_what_was_read_is_replaced(derek: ScopedMemory) -> None:
+def test_only_what_was_read_is_replaced(derek: ScopedMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("recollect.workspace.time.sleep", waits.append)
     first = derek.remember("one", slot="s")
     second = derek.remember("two", slot="s", replaces=first.id)
     with pytest.raises(Conflict):
@@ -61,6 +63,7 @@ def test_only_what_was_read_is_replaced(derek: ScopedMemory) -> None:
     with pytest.raises(Conflict):
         derek.remember("four", slot="other", replaces=second.id)
     assert held(derek, "s") == ["two"]
+    assert waits == []  # to read again would change nothing
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ merged into keeps the words that somebody else said.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from recollect.errors import Conflict
+from recollect.errors import Overtaken
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Revise
 from recollect.model.records import (
     LEARNT,
@@ -104,7 +104,7 @@ def reopened(work: Workspace, gone: Mapping[str, Record], spared: Spared = spare
             known = [*work.store.find(kind, where)]
             left = [record for record in known if record.id not in gone and not spared(record)]
             if any(_is_concluded(record) for record in left):
-                raise Conflict("It was concluded meanwhile: read it again.")
+                raise Overtaken("It was concluded meanwhile: read it again.")
             changes.append(ExpectOnly(kind.kind, where, frozenset(record.id for record in known)))
         staying = [c for c in work.store.get(Conversation, talks) if c.id not in gone and c.concluded_to]
         changes += [Revise("conversation", c.id, {"concluded_to": 0}) for c in staying]

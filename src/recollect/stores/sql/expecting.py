@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Set
 
-from recollect.errors import Conflict
+from recollect.errors import Conflict, Overtaken
 from recollect.model.changes import Expect, ExpectOnly
 from recollect.model.records import BY_KIND
 from recollect.stores.sql import schema
@@ -23,14 +23,14 @@ def expect(rows: UserRows, expects: Sequence[Expect]) -> None:
     stored = {record.id: record for record in records(rows, kind, found)}
     for change in expects:
         if stored.get(change.id) != change.record:
-            raise Conflict(f"The {kind.kind} {change.id!r} was changed in the meantime: read it again.")
+            raise Overtaken(f"The {kind.kind} {change.id!r} was changed in the meantime: read it again.")
 
 
 def expect_only(rows: UserRows, change: ExpectOnly) -> None:
     kind = BY_KIND[change.kind]
     shape, given = shaped(rows, kind, change.where)
     if frozenset(row["id"] for row in rows.all(ids_of(kind, shape), **given)) != change.ids:
-        raise Conflict(f"Another {kind.kind} of the same sort was stored in the meantime: read them again.")
+        raise Overtaken(f"Another {kind.kind} of the same sort was stored in the meantime: read them again.")
 
 
 def expect_held(rows: UserRows, holders: Set[str]) -> None:
