@@ -9,11 +9,11 @@ import psycopg
 import pytest
 
 from recollect.model.search import Candidate, Search
-from recollect.ports.store import Store, UserStore
+from recollect.ports.store import UserStore
 from recollect.stores.postgres import words
 from recollect.stores.postgres.words import Frequencies, Question, ranked
 from recollect.testing.store_samples import SPACE, append, draft, question, vectors
-from tests.contract.postgres import opened
+from tests.contract.postgres import emptied, opened
 
 pytestmark = pytest.mark.engine
 
@@ -31,8 +31,11 @@ def text(chance: random.Random) -> str:
     return " ".join(said)
 
 
-@pytest.fixture
-def alice(store: Store) -> UserStore:
+@pytest.fixture(scope="module")
+def alice(database: str) -> Iterator[UserStore]:
+    emptied(database)
+    store = opened(database)
+    store.add_space(SPACE)
     chance, alice = random.Random(7), store.user("alice")
     for start in range(0, DOCUMENTS, 1000):
         drafts = [
@@ -40,7 +43,8 @@ def alice(store: Store) -> UserStore:
             for n in range(start, start + 1000)
         ]
         alice.apply([append(*drafts)], SPACE)
-    return alice
+    yield alice
+    store.close()
 
 
 @pytest.fixture

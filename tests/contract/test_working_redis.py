@@ -195,7 +195,7 @@ def test_a_full_server_drops_what_is_new_and_says_what_to_set(
     working: RedisWorkingStore, redis_client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     redis_client.config_set("maxmemory-policy", "noeviction")
-    redis_client.config_set("maxmemory", redis_client.info("memory")["used_memory"] + 100_000)
+    redis_client.config_set("maxmemory", redis_client.info("memory")["used_memory"] + 400_000)
     for n in range(100):
         fill(working, DESK._replace(conversation=str(n)), "x" * 10_000)
     assert caplog.text.count("is not kept") == 1  # though it may be full, and not, and full

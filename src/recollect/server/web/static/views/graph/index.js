@@ -85,6 +85,7 @@ class Around {
   /** What is looked at: the entity by its name, how far around it, and from which channel. */
   choices() {
     this.name = h("input", { name: "entity", list: "entities", autocomplete: "off", required: true });
+    this.name.value = this.entities.find(({ id }) => id === this.asked.entity)?.name ?? "";
     const option = ([value, text]) => h("option", { value }, text);
     const names = [...new Set(this.entities.map(({ name }) => name))].map((name) => h("option", { value: name }));
     const hops = h("select", { name: "hops", onchange: () => this.ask({ hops: Number(hops.value) }) },
@@ -96,7 +97,9 @@ class Around {
       event.preventDefault();
       const typed = this.name.value.trim().toLowerCase();
       const called = ({ name, aliases }) => [name, ...aliases].some((one) => one.toLowerCase() === typed);
-      this.centre(this.entities.find(called)?.id ?? this.name.value.trim());
+      const known = this.entities.find(called);
+      if (known) this.name.value = known.name;
+      this.centre(known?.id ?? this.name.value.trim());
     };
     return h("form.row.choices", { onsubmit: choose, onchange: (event) => event.target === this.name && choose(event) },
       h("label", "Entity", this.name), h("datalist", { id: "entities" }, names), h("label", "How far", hops),
@@ -143,7 +146,7 @@ class Around {
     const around = await get("graph", { entity, hops, channel, as_of: endOf(then), limit: MOST }, signal);
     [this.entity] = around.entities;
     this.names = new Map(around.entities.map(({ id, name }) => [id, name]));
-    this.name.value = this.entity.name;
+    if (document.activeElement !== this.name) this.name.value = this.entity.name; // nobody is typing there
     refill(this.who, identity(this.entity, this.entities, { signal: this.signal, changed: (id) => this.changed(id) }));
     this.relations(around.relations);
     this.picture(around);
