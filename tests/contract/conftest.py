@@ -6,6 +6,7 @@ the address of `own_server`.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,7 @@ pytest.register_assert_rewrite(
 
 from recollect import Memory, ScopedMemory  # noqa: E402
 from recollect.ports.store import Store  # noqa: E402
+from recollect.stores.sqlite.backend import open_store  # noqa: E402
 from recollect.testing.store_samples import SPACE, ManualClock  # noqa: E402
 from tests.contract import postgres, redis  # noqa: E402
 from tests.contract.postgres_proxy import Proxy  # noqa: E402
@@ -78,6 +80,25 @@ def redis_client(redis_server: redis.Server) -> Iterator[Any]:
         client.config_set("maxmemory", 0)
         client.config_set("maxmemory-policy", "noeviction")
         yield client
+
+
+@pytest.fixture
+def lite(tmp_path: Path) -> Iterator[str]:
+    """The path of a Milvus Lite."""
+    from milvus_lite import server_manager_instance
+
+    path = str(tmp_path / "lite.db")
+    yield path
+    server_manager_instance.release_server(path)
+
+
+@pytest.fixture
+def in_file(tmp_path: Path) -> Iterator[Store]:
+    """A store in a file, with nothing in it but a space."""
+    store = open_store(tmp_path / "memory.db", cache_bytes=1 << 26)
+    store.add_space(SPACE)
+    yield store
+    store.close()
 
 
 @pytest.fixture(scope="module")

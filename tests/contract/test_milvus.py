@@ -15,7 +15,7 @@ from recollect.ports.projection import Projection
 from recollect.ports.store import Store
 from recollect.stores.milvus.index import MilvusIndex
 from recollect.stores.sqlite.backend import open_store
-from recollect.testing.projection_suite import Opened, ProjectionContract
+from recollect.testing.projection_suite import Opened, ProjectionContract, opening
 from recollect.testing.store_samples import SPACE, START, axis, fact, put, question, vectors
 from recollect.testing.store_search_filters import FILTERS, SearchFilterContract
 from tests.contract import milvus
@@ -53,27 +53,14 @@ def looking(where: str) -> Iterator[Any]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "memory.db", cache_bytes=1 << 26)
-    store.add_space(SPACE)
-    yield store
-    store.close()
+def store(in_file: Store) -> Store:
+    return in_file
 
 
 @pytest.fixture
 def opened(store: Store, where: str) -> Iterator[Opened]:
-    """Opens it once more; what is in it goes after the test."""
-    made: list[MilvusIndex] = []
-
-    def again() -> MilvusIndex:
-        made.append(MilvusIndex(store, where, token="", timeout=TIMEOUT))
-        return made[-1]
-
-    yield again
-    for index in made[:1]:
-        index.drop()
-    for index in made:
-        index.close()
+    with opening(lambda: MilvusIndex(store, where, token="", timeout=TIMEOUT)) as again:
+        yield again
 
 
 class TestMilvus(ProjectionContract):

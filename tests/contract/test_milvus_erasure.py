@@ -1,6 +1,6 @@
 """What is left in the files of Milvus Lite of vectors that were forgotten."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,6 @@ pytestmark = pytest.mark.engine
 DIMENSIONS = 64
 FILES = 8
 """How many are written after the erasure: of four of about a size it makes one."""
-
-
-@pytest.fixture
-def lite(tmp_path: Path) -> Iterator[str]:
-    path = str(tmp_path / "lite.db")
-    yield path
-    server_manager_instance.release_server(path)
 
 
 def vectors(seed: int) -> NDArray[np.float32]:

@@ -33,15 +33,6 @@ Opening = Callable[..., Memory]
 
 
 @pytest.fixture
-def lite(tmp_path: Path) -> Iterator[str]:
-    from milvus_lite import server_manager_instance
-
-    path = str(tmp_path / "lite.db")
-    yield path
-    server_manager_instance.release_server(path)
-
-
-@pytest.fixture
 def opening(tmp_path: Path, lite: str) -> Iterator[Opening]:
     """Opens the memory, with Milvus Lite beside it unless told otherwise."""
     opened: list[Memory] = []

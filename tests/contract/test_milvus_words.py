@@ -21,7 +21,6 @@ from recollect.model.search import Near
 from recollect.ports.search_index import Proposed
 from recollect.ports.store import Store
 from recollect.stores.milvus.index import MilvusIndex
-from recollect.stores.sqlite.backend import open_store
 from recollect.testing.store_samples import SPACE, START, axis, fact, put, question, vectors
 from tests.contract import milvus
 
@@ -32,18 +31,8 @@ TOP = 10
 
 
 @pytest.fixture
-def lite(tmp_path: Path) -> Iterator[str]:
-    path = str(tmp_path / "lite.db")
-    yield path
-    server_manager_instance.release_server(path)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "memory.db", cache_bytes=1 << 26)
-    store.add_space(SPACE)
-    yield store
-    store.close()
+def store(in_file: Store) -> Store:
+    return in_file
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from recollect.stores.neo4j.index import Neo4jGraph, open_graph
 from recollect.stores.sqlite.backend import open_store
 from recollect.tend.tender import Tender
 from recollect.testing.graph_suite import GraphContract, told
-from recollect.testing.projection_suite import Opened, ProjectionContract, fill, run
+from recollect.testing.projection_suite import Opened, ProjectionContract, fill, opening, run
 from recollect.testing.store_samples import (
     OTHER_SPACE,
     SPACE,
@@ -56,27 +56,14 @@ def in_neo4j(place: bolt.Place, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "memory.db", cache_bytes=1 << 26)
-    store.add_space(SPACE)
-    yield store
-    store.close()
+def store(in_file: Store) -> Store:
+    return in_file
 
 
 @pytest.fixture
 def opened(store: Store, place: bolt.Place) -> Iterator[Opened]:
-    """Opens it once more; what is in it goes after the test."""
-    made: list[Neo4jGraph] = []
-
-    def again() -> Neo4jGraph:
-        made.append(opened_at(place, store))
-        return made[-1]
-
-    yield again
-    for graph in made[:1]:
-        graph.drop()
-    for graph in made:
-        graph.close()
+    with opening(lambda: opened_at(place, store)) as again:
+        yield again
 
 
 def opened_at(place: bolt.Place, store: Store) -> Neo4jGraph:

@@ -14,8 +14,9 @@ Nothing here sleeps: `held` sees what was written.
 
 import random
 import threading
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -82,6 +83,22 @@ class Between:
         self._inner.drop()
 
     def close(self) -> None: ...
+
+
+@contextmanager
+def opening(make: Opened) -> Generator[Opened]:
+    """What opens a projection once more; what is in it goes in the end."""
+    made: list[Projection] = []
+
+    def again() -> Projection:
+        made.append(make())
+        return made[-1]
+
+    yield again
+    for projection in made[:1]:
+        projection.drop()
+    for projection in made:
+        projection.close()
 
 
 class Died(BaseException):
