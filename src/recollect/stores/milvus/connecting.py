@@ -2,6 +2,8 @@
 
 import logging
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from recollect.errors import ProjectionError, SettingsError
 SERVERS = ("http", "https", "tcp", "unix")
 LONGEST = 300
 """How much of what the client says is passed on."""
+LITE = threading.Lock()
+"""Milvus Lite runs in this process, and loses what two threads write at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,15 @@ class Connection:
         self._lock = threading.Lock()
         self._client: Any = None
 
-    def client(self) -> Any:
+    @contextmanager
+    def client(self) -> Generator[Any]:
+        if self._where.lite:
+            with LITE:
+                yield self._made()
+        else:
+            yield self._made()
+
+    def _made(self) -> Any:
         if self._client is None:
             if not self._lock.acquire(timeout=self._timeout):
                 raise ProjectionError(f"Milvus at {self._where.shown} does not answer.")

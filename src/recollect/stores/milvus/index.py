@@ -196,7 +196,8 @@ class MilvusIndex:
 
     def _ask(self, ask: Callable[[Any], T]) -> T:
         try:
-            return ask(self._connection.client())
+            with self._connection.client() as client:
+                return ask(client)
         except RecollectError:
             raise
         except Exception as error:  # noqa: BLE001 - the client raises what several libraries do
