@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-PATIENCE = 15_000
+PATIENCE = 60_000
 """Milliseconds that something has to appear in."""
 FLAGS = (
     "--no-sandbox",
@@ -68,6 +68,7 @@ class Site:
         from axe_playwright_python.sync_playwright import Axe
 
         before = [*self.errors]
+        finish_fading(self.page)
         found = Axe().run(self.page, options={"preload": False}).response["violations"]
         self.page.evaluate("new Promise(requestAnimationFrame)")  # what it had to say has come by now
         self.errors[:] = before  # the check itself is not as careful as the page
@@ -104,6 +105,11 @@ def _note(site: Site, url: str) -> None:
     asked, own = urlsplit(url), urlsplit(site.url)
     if asked.scheme not in ("data", "blob") and asked.netloc != own.netloc:
         site.elsewhere.append(url)
+
+
+def finish_fading(page: Page) -> None:
+    """What is half transparent for a moment has no contrast to measure."""
+    page.evaluate("document.getAnimations().forEach((one) => one.finish())")
 
 
 def screenshot(page: Page, path: Path) -> None:

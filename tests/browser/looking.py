@@ -4,6 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.browsing import finish_fading
+
 PRESSES = 400
 """Of Tab, after which whoever is still going round is caught."""
 
@@ -115,6 +117,7 @@ def axe(page: Page, *rules: str) -> list[str]:
     options: dict[str, Any] = {"preload": False, "resultTypes": ["violations"]}
     if rules:
         options["runOnly"] = {"type": "rule", "values": [*rules]}
+    finish_fading(page)
     found = Axe().run(page, options=options).response["violations"]
     return [
         f"{one['impact']} {one['id']}: {[node['target'] for node in one['nodes'][:3]]}"

@@ -48,6 +48,7 @@ def shown(page: Page, entity: str) -> None:
     """Wait until it is in the middle."""
     expect(centre(page)).to_have_attribute("aria-label", re.compile(f"^{entity},"))
     expect(page.get_by_role("heading", name=entity)).to_be_visible()
+    expect(page.get_by_role("slider", name="As of")).to_be_visible()  # which moves what is below it
 
 
 def test_a_move_is_seen_by_the_slider(site: Site) -> None:
@@ -83,6 +84,7 @@ def test_another_entity_is_put_in_the_middle(site: Site) -> None:
     expect(page.locator(".told")).to_contain_text("user sister Ana · since 2 Mar 2024 · said in this turn")
     boxes(page).filter(has_text="Ana").click()
     shown(page, "Ana")
+    expect(centre(page)).to_be_focused()
     expect(rows(page)).to_have_count(2)
     expect(rows(page).filter(has_text="user")).to_contain_text("← sister")
 
@@ -109,6 +111,7 @@ def test_the_drawing_is_moved_and_zoomed(site: Site) -> None:
     def seen() -> list[float]:
         return [float(part) for part in (drawing.get_attribute("viewBox") or "").split()]
 
+    page.evaluate("new Promise(requestAnimationFrame)")  # it has found its size
     x, y, width, _ = seen()
     drawing.press("ArrowRight")
     assert seen()[0] > x
@@ -192,7 +195,9 @@ def test_many_are_drawn_apart_and_the_rest_is_told(keyed: Served, windows: Calla
     expect(
         page.get_by_text(f"The nearest 29 are drawn, and {len(names) - 29} more are in the list.")
     ).to_be_visible()
-    found = [box.bounding_box() for box in boxes(page).locator("rect").all()]
-    places = [(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]) for box in found if box]
+    edges = (
+        "all => all.map((one) => one.getBoundingClientRect()).map((at) => [at.x, at.y, at.right, at.bottom])"
+    )
+    places = boxes(page).locator("rect").evaluate_all(edges)
     for one, other in combinations(places, 2):
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]

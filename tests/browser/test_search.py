@@ -65,6 +65,8 @@ def test_typing_shows_what_an_agent_would_be_told_and_why(
 ) -> None:
     page = site.open("search")
     box(page).press_sequentially("What does the blue kayak cost?")
+    expect(page).to_have_url(re.compile("kayak.cost%3F$"))  # and not only what was typed before a pause
+    expect(page.get_by_role("list", name="Results")).not_to_have_attribute("aria-busy", "true")
     expect(results(page).first).to_contain_text("400 euros")
     wanted = asked(local, "What does the blue kayak cost?")
     expect(page.get_by_role("status").filter(has_text=f"{len(wanted['hits'])} memories")).to_be_visible()

@@ -21,8 +21,17 @@ def entered(keyed: Served, windows: Windows, user: str, **options: object) -> tu
     mine.remember("Likes green tea")
     site = windows(keyed, **options)
     site.sign_in(keyed.issue(owner=user).key)
-    site.open("settings")
+    opened(site)
     return site, mine
+
+
+def opened(site: Site) -> None:
+    """The settings, with every card filled: one that comes late moves those below it."""
+    page = site.open("settings")
+    for label in ("Memory", "New memories expire"):
+        expect(page.get_by_label(label, exact=True)).to_be_visible()
+    for name in ("Agents", "Channels"):
+        expect(page.get_by_role("table", name=name)).to_be_visible()
 
 
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "color_scheme": "dark"}], ids=["light", "dark"])
@@ -170,7 +179,7 @@ def test_what_an_agent_knows_is_seen_and_cleared(keyed: Served, windows: Windows
     expect(page.get_by_text("Nobody's in particular")).not_to_be_visible()
     page.get_by_role("button", name="Only of scout").click()
     expect(page.get_by_text("Nobody's in particular")).to_be_visible()
-    site.open("settings")
+    opened(site)
     page.get_by_role("button", name="Forget what scout was told").click()
     page.get_by_role("button", name="Forget", exact=True).click()
     expect(page.get_by_role("status").filter(has_text="Forgotten")).to_be_visible()

@@ -89,7 +89,7 @@ def test_a_session_that_ended_asks_for_a_key_again(keyed: Served, windows: Windo
         for one in keyed.memory.store.sessions("ana", keyed.memory.clock.now())
         if one.parent == issued.kept.id
     ]
-    page.wait_for_load_state("networkidle")  # what the first view asks for is answered
+    expect(page.locator("main .empty")).to_be_visible()  # what the first view asks for is answered
     page.context.clear_cookies()
     page.get_by_role("navigation").get_by_role("link", name="Keys").click()
     expect(page.get_by_text("You were signed out")).to_be_visible()
@@ -102,10 +102,10 @@ def test_a_session_that_ended_asks_for_a_key_again(keyed: Served, windows: Windo
 def test_where_one_has_been_is_for_nobody_else(keyed: Served, windows: Windows) -> None:
     site = windows(keyed)
     page = site.open("search", q="secret", top="3")
-    enter(page, keyed.issue(owner="ana").key)
+    with page.expect_response("**/api/v1/stats*"):  # the last that the view asks for
+        enter(page, keyed.issue(owner="ana").key)
     expect(page.get_by_label("How many")).to_have_value("3")  # a link leads there, without the words in it
     expect(page.get_by_label("Search what is remembered")).to_have_value("")
-    page.wait_for_load_state("networkidle")  # what the view asks for is answered
     page.context.clear_cookies()
     page.get_by_label("Search what is remembered").fill("my salary")
     expect(page.get_by_text("You were signed out")).to_be_visible()
@@ -148,7 +148,7 @@ def test_users_make_and_revoke_their_own_keys(keyed: Served, windows: Windows) -
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("status")).to_contain_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == key
-    page.get_by_role("button", name="Close").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
     expect(page.get_by_role("textbox", name="The new key")).to_have_count(0)
     assert key not in page.content()
     assert keyed.client(key).get("/api/v1/whoami").json()["user"] == "dora"

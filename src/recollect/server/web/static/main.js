@@ -1,11 +1,11 @@
 // The page as a whole: who is looking, the ways to go, and the view that the address names.
 
-import { get, signedOut } from "./core/api.js";
+import { get, remove, signedOut } from "./core/api.js";
 import { h, refill } from "./core/dom.js";
 import { visible } from "./core/format.js";
 import { here, note, to } from "./core/router.js";
 import * as theme from "./core/theme.js";
-import { hush } from "./parts/toast.js";
+import { hush, say } from "./parts/toast.js";
 import * as activity from "./views/activity/index.js";
 import * as graph from "./views/graph/index.js";
 import * as keys from "./views/keys/index.js";
@@ -66,10 +66,17 @@ async function changed() {
   await start();
 }
 
-/** Somebody left, here or in another window: there is nothing to come back to. */
-async function left() {
-  note("");
-  await changed();
+/** Sign out. The view stops asking first: what it asks for without a session would be refused. */
+async function leave() {
+  leaving.abort();
+  try {
+    await remove("session");
+  } catch (error) {
+    await show({ arriving: false });
+    return say(error.message, { problem: true });
+  }
+  note(""); // there is nothing to come back to
+  return changed();
 }
 
 /** Which views there are for whoever is looking: operators see to keys and jobs, and only users have memories. */
@@ -78,9 +85,10 @@ const seen = () => (person.role === "admin" ? FOR_ADMINS : Object.keys(VIEWS));
 function draw() {
   const links = seen().map((name) => h("a", { href: to(name), "data-view": name }, VIEWS[name].title));
   const who = h("span.who", visible(person.user ?? "admin"));
+  const out = h("button.quiet", { type: "button", onclick: leave }, "Sign out");
   refill(page,
     h("header", h("a.brand", { href: to(seen()[0]) }, "Recollect"), h("nav", { "aria-label": "Views" }, links),
-      h("div.aside", who, theme.toggle(), person.role !== "local" && signin.leave(left))),
+      h("div.aside", who, theme.toggle(), person.role !== "local" && out)),
     h("main", { id: "main", tabindex: "-1" }));
 }
 

@@ -81,8 +81,9 @@ async function forgetting(record, changed = () => {}) {
   const chosen = () => ({ undo, with_sources: both.checked || undefined });
   function look() {
     return trying(async () => {
-      const would = await remove(place, { ...chosen(), dry_run: true });
-      return refill(shown, await going(record, would));
+      const asked = chosen();
+      const told = await going(record, await remove(place, { ...asked, dry_run: true }));
+      return asked.with_sources === chosen().with_sources ? refill(shown, told) : shown;
     });
   }
   if (!await look()) return;

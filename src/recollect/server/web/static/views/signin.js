@@ -1,8 +1,7 @@
-// Signing in with a key, and out again.
+// Signing in with a key.
 
-import { post, remove } from "../core/api.js";
+import { post } from "../core/api.js";
 import { h, refill } from "../core/dom.js";
-import { trying } from "../parts/toast.js";
 
 /** The form; `entered` is called when somebody is in. `told` says why it is shown, if there is a reason. */
 export function form(entered, told) {
@@ -26,10 +25,4 @@ export function form(entered, told) {
     h("label", "API key", key), problem, h("button.primary", { type: "submit" }, "Sign in"),
     h("p.quiet", "It begins with ", h("code", "rk_"), ". Whoever runs the server makes one with ",
       h("code", "recollect keys create --user NAME"), ". It is not kept in this browser."));
-}
-
-/** The button that signs out. */
-export function leave(left) {
-  const out = () => trying(async () => { await remove("session"); await left(); });
-  return h("button.quiet", { type: "button", onclick: out }, "Sign out");
 }

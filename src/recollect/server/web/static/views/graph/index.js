@@ -112,7 +112,7 @@ class Around {
     this.asked.entity = entity;
     step("graph", this.asked);
     await trying(() => this.centred());
-    focus?.();
+    if (entity === this.asked.entity) focus?.();
   }
 
   seenFrom(channel) {
@@ -131,6 +131,7 @@ class Around {
     const { entity, channel } = this.asked;
     const told = get("timeline", { entity, channel, limit: EVENTS, latest: true }, this.signal);
     const [, { events }] = await Promise.all([this.neighbours(), told]);
+    if (entity !== this.asked.entity || channel !== this.asked.channel) return; // it was left meanwhile
     const days = events.map(({ at }) => dayOf(at));
     const first = Math.min(dayOf(this.entity.first_seen), ...days);
     const changed = (date) => this.ask({ as_of: date ?? undefined });

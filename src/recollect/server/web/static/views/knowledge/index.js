@@ -75,7 +75,12 @@ export async function show(place, params, { signal }) {
     const first = await trying(() => waiting(undefined, signal));
     if (!first || tab.name !== "review") return;
     tally(first);
-    refill(list, reviewing(first, async (again) => (again ? review() : tally(await waiting(undefined, signal)))));
+    refill(list, reviewing(first, async (again) => (again ? review() : recount())));
+  }
+
+  async function recount() {
+    const found = await trying(() => waiting(undefined, signal));
+    if (found) tally(found);
   }
 
   function tally({ contradictions, next }) {
@@ -129,7 +134,7 @@ export async function show(place, params, { signal }) {
     const record = await trying(() => get(`records/${part(params.id)}`, {}, signal));
     if (record) open(record, note);
   }
-  if (tab.name !== "review") tally(await waiting(undefined, signal));
+  if (tab.name !== "review") await recount();
 }
 
 /** The place beside the list: `put(record)` shows one there, and null puts it away. */

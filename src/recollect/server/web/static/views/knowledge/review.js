@@ -39,24 +39,31 @@ export function reviewing(first, settled) {
 }
 
 function card({ new: newer, old }, done, again) {
-  const item = h("li.card", h("div.pair", side("New", newer), side("Old", old)),
-    h("div.row",
-      h("button.primary", { type: "button", onclick: () => settle("new", "The new one holds.") }, "Keep the new one"),
-      h("button", { type: "button", onclick: keepOld }, "Keep the old one"),
-      h("button", { type: "button", onclick: () => settle("both", "Both hold.") }, "Both hold")));
+  const ways = [
+    h("button.primary", { type: "button", onclick: () => settle("new", "The new one holds.") }, "Keep the new one"),
+    h("button", { type: "button", onclick: keepOld }, "Keep the old one"),
+    h("button", { type: "button", onclick: () => settle("both", "Both hold.") }, "Both hold"),
+  ];
+  const item = h("li.card", h("div.pair", side("New", newer), side("Old", old)), h("div.row", ways));
 
-  async function settle(keep, told) {
-    const path = `contradictions/${part(newer.id)}`;
-    if (await trying(() => post(path, { keep })) === undefined) return;
-    say(told);
-    await done(item);
+  /** Settle it once, however often it is clicked. */
+  async function settling(work, told) {
+    const chosen = document.activeElement;
+    for (const way of ways) way.disabled = true;
+    const answer = await trying(work);
+    for (const way of ways) way.disabled = false;
+    if (answer === undefined) return chosen.focus();
+    told(answer);
+    return done(item);
   }
 
-  async function keepOld() { // what settling it so does, with a way back
-    const gone = await trying(() => remove(`records/${part(newer.id)}`, { undo: true }));
-    if (!gone) return;
-    sayForgotten("The old one holds, the new one is forgotten.", gone, again);
-    await done(item);
+  function settle(keep, told) {
+    return settling(() => post(`contradictions/${part(newer.id)}`, { keep }), () => say(told));
+  }
+
+  function keepOld() { // what settling it so does, with a way back
+    return settling(() => remove(`records/${part(newer.id)}`, { undo: true }),
+      (gone) => sayForgotten("The old one holds, the new one is forgotten.", gone, again));
   }
   return item;
 }

@@ -59,19 +59,28 @@ function conversation(turn, signal) {
 function further(turn, way, label, put, signal) {
   let reached = turn.index;
   let ahead = [];
-  const button = h("button.link", { type: "button", hidden: true, onclick: () => trying(grow) }, label);
+  let busy = true;
+  const button = h("button.link", { type: "button", hidden: true, onclick: () => busy || trying(() => alone(grow)) }, label);
   async function look(count) {
     const steps = Array.from({ length: count }, (_, place) => reached + way * (place + 1));
     const indexes = steps.filter((index) => index >= 0);
     ahead = indexes.length ? await turns(turn.conversation, indexes, signal) : [];
     reached += way * count;
-    button.hidden = !ahead.length;
   }
   async function grow() {
     put(ahead.map((one) => line(one, false)));
     await look(MORE);
+    button.hidden = !ahead.length;
   }
-  trying(async () => { await look(AROUND); await grow(); });
+  async function alone(work) { // who is in a hurry would be shown the same turns twice
+    busy = true;
+    try {
+      await work();
+    } finally {
+      busy = false;
+    }
+  }
+  trying(() => alone(async () => { await look(AROUND); await grow(); }));
   return button;
 }
 

@@ -19,6 +19,7 @@ const NUMBERS = /\d+/g;
 
 export async function show(place, params, { signal }) {
   const { at, channel } = params;
+  let latest; // the drawer that was last asked for
   const { channels } = await get("channels", {}, signal);
   const beside = h("div.beside");
   const wings = tree({ label: "Palace", load, face, chosen: ({ place }) => choose(place), signal });
@@ -33,9 +34,10 @@ export async function show(place, params, { signal }) {
 
   /** Show a drawer, and have the address say so; going back from the first leads to the tree again. */
   async function choose(pointer) {
+    latest = pointer;
     const opened = view.dataset.open !== "";
     const found = await trying(() => get("palace/drawer", { pointer }, signal));
-    if (!found) return false;
+    if (!found || pointer !== latest) return false;
     if (!opened) {
       history.replaceState({ opened: pathTo(found) }, "");
       history.pushState(null, "", to("palace", { at: pointer, channel }));

@@ -62,6 +62,7 @@ export async function retention(card, { signal }) {
     const channel = where.value || undefined;
     const [policy, origins] = await Promise.all([
       get("retention", { channel }, signal), get("retention/origins", { channel }, signal)]);
+    if (channel !== (where.value || undefined)) return; // another was chosen meanwhile
     refill(groups, GROUPS.map(([title, values]) => {
       const named = Object.entries(values).filter(([name]) => !(channel && OF_ALL.includes(name)));
       return h("details", { open: opened.has(title), ontoggle: ({ target }) => remember(title, target.open) },
