@@ -39,7 +39,8 @@ def killed_writer(address: object, acknowledged: int) -> list[str]:
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(acknowledged)]
     process.send_signal(signal.SIGKILL)
-    lines += process.communicate()[0].splitlines()
+    lines += process.stdout.read().splitlines()  # also what was read ahead, unlike `communicate`
+    process.communicate()
     assert process.returncode == -signal.SIGKILL
     return lines
 

@@ -66,8 +66,8 @@ def test_the_lease_of_a_killed_background_runs_out(
 ) -> None:
     process = child("tend", address)
     assert process.stdout is not None
-    while not process.stdout.readline().startswith("mine"):
-        assert process.poll() is None
+    while not (line := process.stdout.readline()).startswith("mine"):
+        assert line, "it ended before"
     process.kill()
     process.communicate()
     with opened(address, clock=Later()) as later:

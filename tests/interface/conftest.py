@@ -52,6 +52,8 @@ def me(somebody: Callable[[], httpx.Client]) -> httpx.Client:
 @pytest.fixture(autouse=True)
 def _own_log() -> Iterator[None]:
     """A server that a command starts in this process logs to a stream that is closed after its test."""
-    yield
     root = logging.getLogger()
+    level = root.level
+    yield
+    root.setLevel(level)
     root.handlers[:] = [one for one in root.handlers if not isinstance(one.formatter, (Text, Json))]

@@ -13,7 +13,7 @@ from recollect import Memory
 from recollect.ports.clock import Clock, SystemClock
 from tests.interface.serving import Served, served
 
-WAIT = 10.0
+WAIT = 60.0
 """Seconds after which a test gives up."""
 
 

@@ -17,7 +17,7 @@ def test_nothing_is_accepted_once_the_file_is_gone(tmp_path: Path, replaced: boo
     with (
         Memory.open(database, embedder="hashing") as memory,
         serve(memory) as url,
-        httpx.Client(base_url=url) as client,
+        httpx.Client(base_url=url, timeout=60) as client,
     ):
         kept = client.post("/api/v1/facts", json={"content": "kept"})
         assert kept.status_code == 201

@@ -21,7 +21,7 @@ from recollect.server.serving import serving
 from tests.interface.serving import serve
 
 THREADS = 4
-PATIENCE = 10
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -84,9 +84,13 @@ def test_who_is_gone_has_the_thread_that_still_works(tmp_path: Path) -> None:
             for _ in range(2 * THREADS):
                 given_up = httpx.get(f"{url}/api/v1/blocking", headers=ana, timeout=PATIENCE)
                 assert given_up.status_code == 503
-            assert httpx.get(f"{url}/api/v1/facts", headers=ben).status_code == 200
+
+            def finds(who: dict[str, str]) -> bool:
+                return httpx.get(f"{url}/api/v1/facts", headers=who, timeout=PATIENCE).status_code == 200
+
+            assert any(finds(ben) for _ in range(20))  # one may be slower than a request may be
             route.end.set()
-            while httpx.get(f"{url}/api/v1/facts", headers=ana).status_code != 200:
+            while not finds(ana):
                 pass
 
 
@@ -121,5 +125,5 @@ def test_a_server_with_too_many_connections_lives(tmp_path: Path) -> None:
         port = int(url.rpartition(":")[2])
         for _ in range(8):
             stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
-        assert httpx.get(f"{url}/api/v1/whoami").status_code == 503
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert httpx.get(f"{url}/api/v1/whoami", timeout=PATIENCE).status_code == 503
+        assert httpx.get(f"{url}/healthz", timeout=PATIENCE).status_code == 200

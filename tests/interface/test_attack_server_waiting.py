@@ -16,7 +16,7 @@ import pytest
 from recollect import Memory
 from recollect.server.identity import tokens
 from recollect.testing.store_samples import ManualClock
-from tests.interface.guarded import guarded, raw, remembered
+from tests.interface.guarded import WAIT, guarded, raw, remembered
 from tests.interface.serving import Served, serve
 from tests.interface.test_identity_tokens import AUDIENCE, ISSUER, PUBLIC, token
 
@@ -49,7 +49,7 @@ def test_a_server_ends_though_an_import_does_not(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db", embedder="hashing", shutdown_seconds=0.2) as memory:
         with serve(memory) as url:
             connection = stuck_import(url)
-            assert httpx.get(f"{url}/api/v1/whoami").status_code == 200
+            assert httpx.get(f"{url}/api/v1/whoami", timeout=WAIT).status_code == 200
             began = monotonic()
         assert monotonic() - began < memory.settings.request_seconds / 3
         connection.close()
@@ -117,7 +117,10 @@ def test_a_key_set_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -
             asyncio.run(tokens.fetch(keys.url))
 
 
-def test_a_key_that_nobody_has_keeps_those_with_good_tokens_waiting_for_nothing(tmp_path: Path) -> None:
+def test_a_key_that_nobody_has_keeps_those_with_good_tokens_waiting_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "FETCH_SECONDS", WAIT)
     clock = ManualClock()
     given = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE, "keyed": False}
     with issuer() as keys, guarded(tmp_path, clock, jwt_keys=keys.url, **given) as server:

@@ -334,7 +334,7 @@ def test_demo_in_a_database_that_is_given(tmp_path: Path) -> None:
     run("record", "user", "My budget for Hawaii is none of your business", "--db", db, "--user", "ana")
     answer = ask("demo", "--db", db)
     assert answer["ok"] is True
-    assert answer["seconds"] < 10
+    assert answer["seconds"] < 120
     assert all(step["ms"] >= 0 for step in answer["steps"])
     told = "\n".join(line for step in answer["steps"] for line in step["result"])
     assert "found: My budget for the Hawaii trip is $10,000" in told

@@ -157,6 +157,8 @@ def test_memory_takes_too_long(tmp_path: Path, upstream: OpenAIServer, other: Op
         gateway(memory, upstream) as gate,
     ):
         gate.ann.record("user", TEA)
+        while gate.http.get(f"{gate.served.url}/readyz").json()["embedder"] == "loading":
+            pass
         other.script(Hang(let))
         answer = ask(gate)
         assert_answered(answer)

@@ -75,13 +75,17 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def memory(server: OpenAIServer, clock: ManualClock, waits: list[float]) -> Iterator[Memory]:
-    model = ChatModel(server.base_url, "a-model", attempts=2, timeout=0.5, sleep=waits.append)
+    model = ChatModel(server.base_url, "a-model", attempts=2, timeout=60, sleep=waits.append)
     with Memory.open(embedder="hashing", model=model, clock=clock) as memory:
         yield memory
 
 
 @pytest.fixture
 def derek(memory: Memory) -> ScopedMemory:
+    return spoken(memory)
+
+
+def spoken(memory: Memory) -> ScopedMemory:
     scope = memory.scope("derek")
     scope.record_many({"role": role, "content": content, "conversation": "a"} for role, content in SAID)
     return scope
@@ -167,24 +171,28 @@ def test_the_background_parks_it_and_comes_again(
 
 
 def test_a_server_that_hangs_holds_up_neither_recording_nor_recall(
-    server: OpenAIServer, memory: Memory, derek: ScopedMemory
+    server: OpenAIServer, clock: ManualClock
 ) -> None:
-    release = threading.Event()
+    release, again = threading.Event(), threading.Event()
     server.script(Hang(release), Hang(release))
-    done: list[Any] = []
-    mining = threading.Thread(target=lambda: done.extend(derek.mine()))
-    mining.start()
-    while not server.requests:
-        pass
-    derek.record("user", "I have a dog.", conversation="b")
-    assert derek.recall("moved Lyon Lisbon", threshold=-1).hits
-    assert mining.is_alive()
-    mining.join()
-    release.set()
-    assert "ReadTimeout" in done[0].problem
-    check_parked(memory, derek, done[0].problem)
-    assert [m.problem for m in derek.mine()] == [None, None]
-    assert contents(derek) == KNOWN
+    model = ChatModel(server.base_url, "a-model", attempts=2, timeout=0.5, sleep=lambda _: again.wait(60))
+    with Memory.open(embedder="hashing", model=model, clock=clock) as memory:
+        derek = spoken(memory)
+        done: list[Any] = []
+        mining = threading.Thread(target=lambda: done.extend(derek.mine()))
+        mining.start()
+        while not server.requests:
+            pass
+        derek.record("user", "I have a dog.", conversation="b")
+        assert derek.recall("moved Lyon Lisbon", threshold=-1).hits
+        assert mining.is_alive()
+        again.set()
+        mining.join()
+        release.set()
+        assert "ReadTimeout" in done[0].problem
+        check_parked(memory, derek, done[0].problem)
+        assert [m.problem for m in derek.mine()] == [None, None]
+        assert contents(derek) == KNOWN
 
 
 LIES = {

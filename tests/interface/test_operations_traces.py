@@ -104,7 +104,7 @@ def test_an_error_is_named_but_not_quoted(derek: ScopedMemory, spans: InMemorySp
 def test_a_request_goes_on_with_its_callers_trace(memory: Memory, spans: InMemorySpanExporter) -> None:
     caller = f"00-{'ab' * 16}-{'cd' * 8}-01"
     with serve(memory, router) as url:
-        assert httpx.get(f"{url}/ask/carpenter", headers={"traceparent": caller}).json() > 0
+        assert httpx.get(f"{url}/ask/carpenter", headers={"traceparent": caller}, timeout=60).json() > 0
     told = by_name(spans)
     request = told["GET /ask/{word}"]
     assert request.kind == trace.SpanKind.SERVER

@@ -124,7 +124,10 @@ def test_without_the_model_recall_goes_on(
     assert "kayak" not in problem  # nothing of what was said is told in a message
 
 
-def test_a_useless_answer_is_left_aside(server: OpenAIServer, derek: ScopedMemory) -> None:
+def test_a_useless_answer_is_left_aside(
+    server: OpenAIServer, derek: ScopedMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.resting.REST", 0.0)  # the model is asked on though it may have been slow
     derek.record("user", KAYAK)
     server.say("I would rather not.", "No.", '{"passage": "A kayak."}')
     on = {"rewrite": True, "hyde": True}

@@ -217,9 +217,10 @@ def test_a_contradiction_is_settled_once(tmp_path: Path) -> None:
             (pair,) = await mine.contradictions()
             gone = await mine.forget(pair.old.id, undo=True)
             back = await mine.undo(gone.undo or "")
-            sent = {"json": {"keep": "old"}, "headers": {**keyed(), "Authorization": f"Bearer {key}"}}
+            headers = {**keyed(), "Authorization": f"Bearer {key}"}
+            sent: dict[str, Any] = {"json": {"keep": "old"}, "headers": headers, "timeout": 60}
             path = f"{url}{V1}/contradictions/{pair.id}"
-            codes = {httpx.post(path, **sent).status_code for _ in range(2)}  # type: ignore[arg-type]
+            codes = {httpx.post(path, **sent).status_code for _ in range(2)}
             return codes.pop(), back, len(await mine.contradictions())
 
     with (

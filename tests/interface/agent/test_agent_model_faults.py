@@ -180,7 +180,7 @@ def test_memory_that_hangs_is_waited_for_once(
     answer = Agent(silent, model, [add], settings=settings).ask("1 + 1?", conversation="c")
     took = time.monotonic() - began
     for_ever.set()
-    assert (answer.text, answer.stopped, took < 10) == ("Two.", "answered", True)
+    assert (answer.text, answer.stopped, took < 30) == ("Two.", "answered", True)
     assert any("it took too long" in problem for problem in answer.problems)
 
 

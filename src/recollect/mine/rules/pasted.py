@@ -103,6 +103,7 @@ def own_words(text: str) -> str:
     if len(lines) > 1:
         lines = _without_letters(lines)
     talked = _is_dialogue(lines)
+    last = max((at for at, line in enumerate(lines) if line), default=-1)
     kept: list[str] = []
     for at, line in enumerate(lines):
         if PASTED.match(line) or _HEADING.match(line) or _greets(line, at + 1 < len(lines)):
@@ -113,8 +114,7 @@ def own_words(text: str) -> str:
             continue
         bullet = _BULLET.match(line)
         one = _SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip()
-        more = any(lines[at + 1 :])
-        head, ends = _before_pasted(one, more, "\n" in text)
+        head, ends = _before_pasted(one, at < last, "\n" in text)
         kept.append(head)
         if ends:
             break

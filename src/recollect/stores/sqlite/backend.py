@@ -1,10 +1,12 @@
 """What is SQLite's own: one file, one writer, FTS5, vectors searched in process."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -35,6 +37,7 @@ from recollect.stores.sqlite.cipher import (
     PAGE_SIZE,
     Driver,
     driver_for,
+    errors,
 )
 from recollect.stores.sqlite.commit import GroupCommit, roll_back
 from recollect.stores.sqlite.failures import translated
@@ -368,7 +371,21 @@ def _engine(path: Path, driver: Driver) -> Engine:
     def prepare(connection: Any, _: Any) -> None:
         driver.unlock(connection)
         for pragma in _PRAGMAS:
-            connection.execute(pragma)
+            _once_free(partial(connection.execute, pragma))
 
     event.listen(engine, "connect", prepare, insert=True)  # the key comes before anything else
     return engine
+
+
+def _once_free(run: Callable[[], Any]) -> None:
+    """Run it while another opens the same new file: for the switch to a log SQLite itself does not wait."""
+    until = monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            run()
+        except errors("OperationalError") as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+            sleep(0.005)
+        else:
+            return
