@@ -196,7 +196,7 @@ def test_any_text_gives_a_unit_vector(arctic: OnnxEmbedder, text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # a minute of work, where nobody else works
+@pytest.mark.timeout(900)  # minutes of work, where others work too
 def test_a_mebibyte_of_words_is_embedded_whole(arctic: OnnxEmbedder) -> None:
     words = "all of these words count, none is cut. " * ((1 << 20) // 39)
     assert is_unit(arctic.embed_query(words))
