@@ -65,9 +65,7 @@ def test_opening_and_looking_end_with_the_reason(proxy: Proxy, monkeypatch: pyte
         assert monotonic() - begun < 2 * (TIMEOUT + BIT)
 
 
-def test_what_takes_long_is_not_taken_for_silence(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_long_is_not_taken_for_silence(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server ends it and says so; work with no limit is waited for."""
     monkeypatch.setattr(session, "GRACE", 3.0)
     store = opened(database, timeout=3.0)

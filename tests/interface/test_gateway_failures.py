@@ -68,9 +68,7 @@ def test_the_store_is_down(tmp_path: Path, upstream: OpenAIServer, caplog: pytes
 
 
 @pytest.mark.engine
-def test_the_database_is_gone_and_comes_back(
-    upstream: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_database_is_gone_and_comes_back(upstream: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {"upstream": upstream.base_url, "inject_seconds": 30}
     with (
         postgres.own_server() as server,
