@@ -40,7 +40,7 @@ def tiny(folder: Path, **given: Any) -> Options:
 
 
 def close(value: float, above: float, below: float) -> bool:
-    return value == pytest.approx(above / below, rel=0.05)
+    return value == pytest.approx(above / below, rel=0.05, abs=0.001)
 
 
 def check_growth(growth: list[dict[str, Any]], rows: int) -> None:

@@ -32,6 +32,22 @@ WRITING = """
         derek.forget(conversation="c-1")
     print("done", flush=True)
 """
+HELD = f"""
+from threading import Event
+from recollect.cli import main
+from recollect.record import copy
+
+add = copy._Watch.add
+
+def held(watch, count):
+    add(watch, count)
+    if watch.done > {TURNS}:
+        Event().wait()
+
+copy._Watch.add = held
+main()
+"""
+"""`recollect copy` that comes no further than half of the turns."""
 
 
 @pytest.fixture
@@ -48,8 +64,8 @@ def filled(database: Path) -> Path:
     return database
 
 
-def copying(source: Path, target: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "recollect", "copy", str(source), str(target), "--json"]
+def copying(source: Path, target: Path, *how: str) -> subprocess.Popen[str]:
+    command = [sys.executable, *(how or ("-m", "recollect")), "copy", str(source), str(target), "--json"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -99,7 +115,7 @@ def test_killed_again_and_again_it_ends_the_same(filled: Path, tmp_path: Path) -
 
 def test_killed_while_it_writes(filled: Path, tmp_path: Path) -> None:
     target = tmp_path / "target.db"
-    process = copying(filled, target)
+    process = copying(filled, target, "-c", HELD)  # however late it is killed, it has not finished
     while process.poll() is None and not turns(target):
         Event().wait(0.005)
     process.send_signal(signal.SIGKILL)

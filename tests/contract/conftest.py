@@ -83,6 +83,13 @@ def redis_client(redis_server: redis.Server) -> Iterator[Any]:
 
 
 @pytest.fixture
+def tireless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is asked again at once: on a busy machine any failure may be a slow one, after which it
+    would be left alone for longer than a test waits."""
+    monkeypatch.setattr("recollect.resting.REST", 0.0)
+
+
+@pytest.fixture
 def lite(tmp_path: Path) -> Iterator[str]:
     """The path of a Milvus Lite."""
     from milvus_lite import server_manager_instance

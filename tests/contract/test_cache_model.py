@@ -35,11 +35,9 @@ def memories(
     place: dict[str, str], clock: ManualClock, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Memories]:
     """Two processes that share a cache, and one that has none."""
-    monkeypatch.setattr("recollect.wiring.IMPATIENT", 5.0)
-    opened = [
-        Memory.open(embedder="hashing", clock=clock, redis=redis_url, cache_seconds=seconds, **place)  # type: ignore[arg-type]
-        for seconds in (300, 300, 0)
-    ]
+    monkeypatch.setattr("recollect.wiring.IMPATIENT", 30.0)
+    given: dict[str, Any] = {"embedder": "hashing", "clock": clock, "redis": redis_url, **place}
+    opened = [Memory.open(cache_seconds=seconds, redis_timeout=30.0, **given) for seconds in (300, 300, 0)]
     yield opened[0], opened[1], opened[2]
     for memory in opened:
         memory.close()

@@ -57,7 +57,12 @@ def test_no_byte_of_a_forgotten_vector_is_left(
     tmp_path: Path, lite: str, cleaned: Callable[[Memory, Any], None]
 ) -> None:
     rows, looking = vectors(1), milvus.client(lite)
-    given: dict[str, Any] = {"embedder": HashingEmbedder(DIMENSIONS), "clock": ManualClock(), "milvus": lite}
+    given: dict[str, Any] = {
+        "embedder": HashingEmbedder(DIMENSIONS),
+        "clock": ManualClock(),
+        "milvus": lite,
+        "milvus_timeout": 30.0,
+    }
     with Memory.open(tmp_path / "memory.db", **given) as memory:
         told(memory, looking, rows, "first")
         derek = memory.scope("derek")

@@ -34,7 +34,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def given(server: milvus.Server, tmp_path: Path, clock: ManualClock) -> dict[str, Any]:
-    beside = {"milvus": server.url, "milvus_over": 10, "milvus_timeout": 5.0}
+    beside = {"milvus": server.url, "milvus_over": 10, "milvus_timeout": 30.0}
     return {"db": tmp_path / "memory.db", "embedder": "hashing", "clock": clock, **beside}
 
 

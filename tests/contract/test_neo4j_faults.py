@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -186,6 +185,7 @@ def test_whoever_knows_another_epoch_is_told_so(drawn: Memory) -> None:
     assert graph.bonds(new, 1, ["a"], None, 5) == []
 
 
+@pytest.mark.usefixtures("tireless")
 def test_it_is_rebuilt_while_it_is_asked(drawn: Memory) -> None:
     tell_some(drawn)
     mine, wanted = drawn.scope("derek"), drawn.scope("derek").neighbours("Anna", hops=3)
@@ -213,6 +213,7 @@ def test_too_far_behind_the_database_is_asked_and_that_is_said(
     assert drawn.scope("derek").recall("Where does Anna live?").problems == ()
 
 
+@pytest.mark.usefixtures("tireless")
 def test_a_server_that_is_killed_fails_no_request_and_is_caught_up_with(
     drawn: Memory, server: bolt.Server
 ) -> None:
@@ -253,17 +254,16 @@ def test_a_silent_server_is_waited_for_once(drawn: Memory, server: bolt.Server, 
     tell_some(drawn)
     given: dict[str, Any] = server.place.settings(neo4j_timeout=0.6)
     with Memory.open(tmp_path / "memory.db", embedder="none", **given) as memory, server.silent():
-        asked: list[tuple[float, tuple[str, ...]]] = []
+        asked: list[str] = []
         for _ in range(3):
-            begun = monotonic()
             found = memory.scope("derek").recall("Where does Anna live?")
-            asked.append((monotonic() - begun, found.problems))
+            asked.append(found.problems[0])
             assert found.hits
-        assert "gave no answer within 0.6 s" in asked[0][1][0]
-        assert all("It is asked again in" in problems[0] for _, problems in asked[1:])
-        assert all(seconds < 0.5 for seconds, _ in asked[1:])
+        assert "gave no answer within 0.6 s" in asked[0]
+        assert all("It is asked again in" in problem for problem in asked[1:])
 
 
+@pytest.mark.usefixtures("tireless")
 def test_a_graph_that_was_lost_is_drawn_again(drawn: Memory, place: bolt.Place) -> None:
     tell_some(drawn)
     before = bolt.everything(place).replace(_epoch(drawn), "")

@@ -142,7 +142,7 @@ def test_a_server_that_is_gone_for_good(
             begun = monotonic()
             with pytest.raises(StoreUnavailable, match="cannot be reached"):
                 step()
-            assert monotonic() - begun < 5
+            assert monotonic() - begun < 20
     finally:
         own_server.start()
     assert store.user("alice").count(Turn) >= 1

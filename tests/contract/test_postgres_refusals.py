@@ -82,7 +82,7 @@ def test_a_login_that_is_refused(
 ) -> None:
     begun = monotonic()
     assert advice in refusal(caplog, lambda: opened(login(database, name, password, elsewhere)))
-    assert monotonic() - begun < 5, "asking again would not help"
+    assert monotonic() - begun < 9, "asking again would not help"
 
 
 def test_a_password_in_the_parameters_is_kept_as_well(server: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -160,7 +160,7 @@ def test_somebody_elses_database_is_not_touched(empty: str) -> None:
 
 
 def test_all_connections_are_in_use(database: str, caplog: pytest.LogCaptureFixture) -> None:
-    store = opened(database, pool=1, timeout=0.3)
+    store = opened(database, pool=1, timeout=3.0)
     with store.user("alice").snapshot():
         for step in (lambda: store.user("bob").count(Turn), lambda: store.user("bob").apply([])):
             assert "raise RECOLLECT_DB_POOL" in refusal(caplog, step)
@@ -170,11 +170,11 @@ def test_all_connections_are_in_use(database: str, caplog: pytest.LogCaptureFixt
 
 def test_a_statement_that_takes_too_long(database: str, caplog: pytest.LogCaptureFixture) -> None:
     emptied(database)
-    store = opened(database, timeout=0.3)
+    store = opened(database, timeout=3.0)
     backend = store._backend  # type: ignore[attr-defined]
 
     def slow(connection: Connection) -> None:
-        connection.exec_driver_sql("SELECT pg_sleep(5)")
+        connection.exec_driver_sql("SELECT pg_sleep(30)")
 
     assert "raise RECOLLECT_DB_TIMEOUT" in refusal(caplog, lambda: backend.write(slow, "alice"))
     assert store.user("alice").count(Turn) == 0
@@ -183,11 +183,11 @@ def test_a_statement_that_takes_too_long(database: str, caplog: pytest.LogCaptur
 
 def test_work_that_dawdles_in_a_transaction(database: str, caplog: pytest.LogCaptureFixture) -> None:
     emptied(database)
-    store = opened(database, timeout=0.3)
+    store = opened(database, timeout=3.0)
     backend = store._backend  # type: ignore[attr-defined]
 
     def dawdles(connection: Connection) -> None:
-        threading.Event().wait(1)
+        threading.Event().wait(5)
         connection.exec_driver_sql("SELECT 1")
 
     assert "RECOLLECT_DB_TIMEOUT" in refusal(caplog, lambda: backend.write(dawdles, "alice"))

@@ -15,8 +15,8 @@ from tests.contract.postgres_proxy import Proxy
 
 pytestmark = pytest.mark.engine
 
-TIMEOUT = 2.0
-BIT = 4.0
+TIMEOUT = 3.0
+BIT = 20.0
 """What it may take beyond that, most of it for a slow machine."""
 
 
@@ -65,13 +65,14 @@ def test_opening_and_looking_end_with_the_reason(proxy: Proxy, monkeypatch: pyte
         assert monotonic() - begun < 2 * (TIMEOUT + BIT)
 
 
-def test_what_takes_long_is_not_taken_for_silence(database: str) -> None:
+def test_what_takes_long_is_not_taken_for_silence(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server ends it and says so; work with no limit is waited for."""
-    store = opened(database, timeout=0.2)
+    monkeypatch.setattr(session, "GRACE", 3.0)
+    store = opened(database, timeout=3.0)
     sessions = store._backend._sessions  # type: ignore[attr-defined]
 
     def slow(connection: Connection) -> None:
-        connection.exec_driver_sql("SELECT pg_sleep(1.5)")
+        connection.exec_driver_sql("SELECT pg_sleep(8)")
 
     def unhurried(connection: Connection) -> bool:
         session.unhurried(connection)
@@ -86,11 +87,11 @@ def test_what_takes_long_is_not_taken_for_silence(database: str) -> None:
 
 def test_an_answer_that_comes_in_pieces_is_no_silence(database: str) -> None:
     with session.Line.connect(database, autocommit=True) as line:
-        line.silence = 0.5
+        line.silence = 3.0
         rows = line.execute(
-            "SELECT repeat('x', 100000), pg_sleep(0.05) FROM generate_series(1, 20)"
+            "SELECT repeat('x', 100000), pg_sleep(0.25) FROM generate_series(1, 20)"
         ).fetchall()
         assert len(rows) == 20
-        with pytest.raises(psycopg.OperationalError, match=r"no answer for 0\.5 s"):
-            line.execute("SELECT pg_sleep(3)")
+        with pytest.raises(psycopg.OperationalError, match="no answer for 3 s"):
+            line.execute("SELECT pg_sleep(10)")
         assert line.closed

@@ -30,7 +30,7 @@ from tests.contract import redis
 
 pytestmark = pytest.mark.engine
 
-TIMEOUT = 5.0
+TIMEOUT = 30.0
 
 
 @pytest.fixture
@@ -103,6 +103,7 @@ def test_others_keys_are_left_alone_and_their_rubbish_is_passed_over(
     assert sorted(redis_client.scan_iter()) == [b"other:alice:work:c:items", b"working"]
 
 
+@pytest.mark.usefixtures("tireless")
 def test_a_key_of_another_type_fails_nobody(working: RedisWorkingStore, redis_client: Any) -> None:
     redis_client.set("working:alice:work:c:items", "mine")
     fill(working, DESK, "tea")
@@ -112,6 +113,7 @@ def test_a_key_of_another_type_fails_nobody(working: RedisWorkingStore, redis_cl
     assert everything(working, DESK) == holding("tea")
 
 
+@pytest.mark.usefixtures("tireless")
 def test_a_server_that_dies_fails_no_call_and_works_again_when_it_is_back(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -138,6 +140,7 @@ def test_a_server_that_dies_fails_no_call_and_works_again_when_it_is_back(
         working.close()
 
 
+@pytest.mark.usefixtures("tireless")
 def test_a_server_that_dies_while_many_use_it(redis_client: Any) -> None:
     with redis.own_server() as redis_server:
         working = RedisWorkingStore(redis_server.url, ttl=TTL, timeout=TIMEOUT)
@@ -158,6 +161,7 @@ def test_a_server_that_dies_while_many_use_it(redis_client: Any) -> None:
         working.close()
 
 
+@pytest.mark.usefixtures("tireless")
 def test_what_was_forgotten_meanwhile_is_erased_before_it_can_be_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -184,13 +188,14 @@ def test_a_server_that_hangs_is_left_alone_after_once() -> None:
         for _ in range(20):
             fill(working, DESK, "tea")
             assert everything(working, DESK) == NOTHING
-        assert monotonic() - begun < 5
+        assert monotonic() - begun < 30
         problem = working.state().problem
         assert problem is not None
         assert "Timeout" in problem
         working.close()
 
 
+@pytest.mark.usefixtures("tireless")
 def test_a_full_server_drops_what_is_new_and_says_what_to_set(
     working: RedisWorkingStore, redis_client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -235,9 +240,8 @@ def test_a_password_is_shown_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFi
 def test_no_byte_of_what_was_forgotten_is_left(
     tmp_path: Path, redis_server: redis.Server, redis_client: Any, what: str
 ) -> None:
-    with Memory.open(
-        tmp_path / "memory.db", embedder="none", redis=redis_server.url, working_tokens=50
-    ) as memory:
+    given: dict[str, Any] = {"redis": redis_server.url, "redis_timeout": TIMEOUT, "working_tokens": 50}
+    with Memory.open(tmp_path / "memory.db", embedder="none", **given) as memory:
         bob = memory.scope("bob", "work", conversation="c").working
         bob.add("thought", "bob's own")
         alice = memory.scope("alice", "work", "scout", "c")
@@ -275,10 +279,8 @@ def dump(client: Any) -> bytes:
 def test_two_processes_share_a_conversation(
     tmp_path: Path, redis_server: redis.Server, redis_client: Any
 ) -> None:
-    opened = [
-        Memory.open(tmp_path / f"{n}.db", embedder="none", redis=redis_server.url, working_tokens=40)
-        for n in range(2)
-    ]
+    given: dict[str, Any] = {"redis": redis_server.url, "redis_timeout": TIMEOUT, "working_tokens": 40}
+    opened = [Memory.open(tmp_path / f"{n}.db", embedder="none", **given) for n in range(2)]
     one, two = (memory.scope("alice", conversation="c").working for memory in opened)
 
     def add(n: int) -> None:

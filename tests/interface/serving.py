@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,11 @@ from recollect.server.identity.issuing import Issued, issue
 
 ENDS_WITHIN = 60
 """Seconds; a server that does not end fails its test."""
-WAIT = 30.0
-"""Seconds after which a client gives up."""
+WAIT = 60.0
+"""Seconds after which a client gives up: the server may still be starting."""
+
+get = partial(httpx.get, timeout=WAIT)
+post = partial(httpx.post, timeout=WAIT)
 
 
 @dataclass

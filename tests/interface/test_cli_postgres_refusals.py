@@ -43,7 +43,7 @@ def in_schema(url: str, name: str) -> str:
 def test_a_wrong_host_or_port_is_told_at_once(host: str, command: tuple[str, ...]) -> None:
     begun = monotonic()
     message = failure(*command, "--db", f"postgresql://me:secret@{host}/memory", code=1)["message"]
-    assert monotonic() - begun < 4, "a second, and some for a slow machine"
+    assert monotonic() - begun < 9, "a second, and some for a slow machine; not PATIENCE"
     assert "cannot be reached" in message
 
 

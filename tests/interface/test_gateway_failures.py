@@ -68,8 +68,8 @@ def test_the_store_is_down(tmp_path: Path, upstream: OpenAIServer, caplog: pytes
 
 
 @pytest.mark.engine
-def test_the_database_is_gone_and_comes_back(upstream: OpenAIServer) -> None:
-    settings: dict[str, Any] = {"upstream": upstream.base_url, "db_timeout": 0.5, "inject_seconds": 10}
+def test_the_database_is_gone_and_comes_back(upstream: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {"upstream": upstream.base_url, "inject_seconds": 30}
     with (
         postgres.own_server() as server,
         postgres.new_database(server.address, "recollect_gateway") as url,
@@ -80,10 +80,12 @@ def test_the_database_is_gone_and_comes_back(upstream: OpenAIServer) -> None:
         assert ask(gate).headers["x-recollect-injected"]
         gate.settle()
         server.stop()
-        answer = ask(gate)
-        assert_answered(answer)
-        assert "x-recollect-problem" in answer.headers
-        gate.settle()
+        with monkeypatch.context() as impatient:
+            impatient.setattr("recollect.stores.postgres.session.PATIENCE", 0.5)
+            answer = ask(gate)
+            assert_answered(answer)
+            assert "x-recollect-problem" in answer.headers
+            gate.settle()
         server.start()
         assert ask(gate).headers["x-recollect-injected"]
         assert len(gate.turns()) == 5

@@ -196,6 +196,7 @@ def test_any_text_gives_a_unit_vector(arctic: OnnxEmbedder, text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # minutes of work, where others work too
 def test_a_mebibyte_of_words_is_embedded_whole(arctic: OnnxEmbedder) -> None:
     words = "all of these words count, none is cut. " * ((1 << 20) // 39)
     assert is_unit(arctic.embed_query(words))
@@ -209,16 +210,16 @@ def test_no_texts_give_no_rows_and_the_space_needs_no_loading(cache: Path) -> No
 
 def test_a_new_process_answers_its_first_query_quickly(cache: Path) -> None:
     script = (
-        "import sys, pathlib, time; start = time.perf_counter()\n"
+        "import sys, pathlib, time; start = time.process_time()\n"
         "from recollect.models.onnx import open_installed\n"
         "assert not {'onnxruntime', 'tokenizers', 'httpx'} & sys.modules.keys()\n"
         "open_installed(sys.argv[1], pathlib.Path(sys.argv[2])).embed_query('first')\n"
-        "print(time.perf_counter() - start)\n"
+        "print(time.process_time() - start)\n"
     )
     command = [sys.executable, "-c", script, ARCTIC_EMBED_S.name, str(cache)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
-    # About .4 s on two quiet cores; the rest is for busy ones.
+    # About .4 s of work, however long others keep it waiting.
     assert float(done.stdout) < 3.0
 
 
@@ -311,8 +312,8 @@ def test_a_single_query_is_fast(arctic: OnnxEmbedder) -> None:
     arctic.embed_query("warm")
     times: list[float] = []
     for question, _ in PAIRS:
-        start = time.perf_counter()
+        start = time.process_time()
         arctic.embed_query(question)
-        times.append(time.perf_counter() - start)
-    # 3-5 ms on quiet cores; the limit only catches a wrong setting, not a busy machine.
+        times.append(time.process_time() - start)
+    # A few ms of work; the limit only catches a wrong setting, and others' work does not count.
     assert sorted(times)[len(times) // 4] < 0.1

@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, text
 
 from recollect import EmbedderError, Memory
 from recollect.model.space import Space
-from tests.interface.serving import serve, served
+from tests.interface.serving import WAIT, get, post, serve, served
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def settled(url: str) -> httpx.Response:
     """The answer of /readyz once the embedder is tried."""
-    while (found := httpx.get(f"{url}/readyz")).json()["embedder"] == "loading":
+    while (found := get(f"{url}/readyz")).json()["embedder"] == "loading":
         assert found.status_code == 503
     return found
 
 
 def samples(url: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    answer = httpx.get(f"{url}/metrics")
+    answer = get(f"{url}/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     families = text_string_to_metric_families(answer.text)
     return {(s.name, frozenset(s.labels.items())): s.value for f in families for s in f.samples}
@@ -41,25 +41,25 @@ def samples(url: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
 
 def test_it_lives_is_ready_and_says_where_things_are(memory: Memory) -> None:
     with serve(memory) as url:
-        assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
+        assert get(f"{url}/healthz").json() == {"status": "ok"}
         ready = settled(url)
         assert (ready.status_code, ready.json()) == (200, {"status": "ready", "embedder": "ready"})
-        places = httpx.get(url).json()
+        places = get(url).json()
         assert places["name"] == "Recollect"
         for place in ("docs", "openapi", "health", "ready", "metrics"):
-            assert httpx.get(url + places[place], timeout=60).status_code == 200
-        assert "server" not in httpx.get(url).headers
+            assert get(url + places[place]).status_code == 200
+        assert "server" not in get(url).headers
 
 
 def test_a_browser_is_led_to_the_page_and_a_program_is_told_where_things_are(memory: Memory) -> None:
     with serve(memory) as url:
         asked = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-        led = httpx.get(url, headers=asked, follow_redirects=True)
+        led = get(url, headers=asked, follow_redirects=True)
         assert (led.url.path, led.status_code) == ("/memory", 200)
         for accept in ("*/*", "application/json"):
-            told = httpx.get(url, headers={"Accept": accept})
+            told = get(url, headers={"Accept": accept})
             assert (told.json()["memory"], told.headers["vary"]) == ("/memory", "Accept")
-        assert "(memory)" in httpx.get(f"{url}/openapi.json", timeout=60).json()["info"]["description"]
+        assert "(memory)" in get(f"{url}/openapi.json").json()["info"]["description"]
 
 
 def test_another_schema_is_not_ready(memory: Memory, tmp_path: Path) -> None:
@@ -69,11 +69,11 @@ def test_another_schema_is_not_ready(memory: Memory, tmp_path: Path) -> None:
         with engine.begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         engine.dispose()
-        answer = httpx.get(f"{url}/readyz")
+        answer = get(f"{url}/readyz")
         assert answer.status_code == 503
         assert "recollect db migrate" in answer.json()["problems"][0]
         assert answer.headers["retry-after"] == "1"
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert get(f"{url}/healthz").status_code == 200
 
 
 class Embedder:
@@ -97,13 +97,13 @@ class Embedder:
 def test_an_embedder_is_waited_for_but_not_needed(tmp_path: Path) -> None:
     embedder = Embedder()
     with Memory.open(tmp_path / "memory.db", embedder=embedder) as memory, serve(memory) as url:
-        answer = httpx.get(f"{url}/readyz")
+        answer = get(f"{url}/readyz")
         assert (answer.status_code, answer.json()["embedder"]) == (503, "loading")
         embedder.go.set()
         answer = settled(url)
         assert (answer.status_code, answer.json()["embedder"]) == (200, "degraded")
         embedder.fails = False  # each who asks has it tried again
-        while (answer := httpx.get(f"{url}/readyz")).json()["embedder"] == "degraded":
+        while (answer := get(f"{url}/readyz")).json()["embedder"] == "degraded":
             assert answer.status_code == 200
         assert answer.json()["embedder"] == "ready"
 
@@ -112,7 +112,7 @@ def test_metrics_of_the_memory_and_of_requests(memory: Memory) -> None:
     memory.scope("derek").record("user", "My budget is $10,000")
     with serve(memory) as url:
         for path in ("/healthz", "/healthz", "/a/secret/path", "/another"):
-            httpx.get(url + path)
+            get(url + path)
         found = samples(url)
 
     def count(name: str, **labels: str) -> float:
@@ -141,12 +141,12 @@ def test_every_route_has_its_name(memory: Memory) -> None:
     }
     with serve(memory) as url:
         for path in named:
-            httpx.get(url + path)
-        httpx.post(f"{url}/v1/chat/completions", content=b"{")
+            get(url + path)
+        post(f"{url}/v1/chat/completions", content=b"{")
         routes = {dict(labels).get("route") for _, labels in samples(url)}
         assert routes - {None} == {*named.values(), "/v1/chat/completions"}
-        assert httpx.get(f"{url}/api/v1/secret", headers={"Host": "evil.example"}).status_code == 403
-        told = httpx.get(f"{url}/metrics").text
+        assert get(f"{url}/api/v1/secret", headers={"Host": "evil.example"}).status_code == 403
+        told = get(f"{url}/metrics").text
     assert 'route="(refused)",status="4xx"} 1' in told
     assert "secret" not in told
 
@@ -154,7 +154,7 @@ def test_every_route_has_its_name(memory: Memory) -> None:
 def test_a_method_nobody_knows_makes_no_new_series(memory: Memory) -> None:
     with serve(memory) as url:
         for method in ("LINK", "MKCOL", "PURGE"):
-            assert httpx.request(method, f"{url}/healthz").status_code == 405
+            assert httpx.request(method, f"{url}/healthz", timeout=WAIT).status_code == 405
         methods = {dict(labels).get("method") for _, labels in samples(url)}
     assert methods == {None, "OTHER"}
 

@@ -21,7 +21,7 @@ from recollect import Memory, StoreUnavailable
 from recollect.server import logs
 from recollect.server.app import create_app
 from recollect.settings import load
-from tests.interface.serving import serve
+from tests.interface.serving import get, serve
 
 router = APIRouter()
 SECRET = "my budget is $10,000"
@@ -81,7 +81,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 def test_a_request_is_a_line(memory: Memory, logged: Callable[..., io.StringIO]) -> None:
     stream = logged(log_format="json")
     with serve(memory, router) as url:
-        answer = httpx.get(f"{url}/things/{SECRET}?q={SECRET}", headers={"X-Request-Id": "abc-1.2"})
+        answer = get(f"{url}/things/{SECRET}?q={SECRET}", headers={"X-Request-Id": "abc-1.2"})
         assert answer.status_code == 200
     assert answer.headers["x-request-id"] == "abc-1.2"
     (line,) = [line for line in lines(stream) if line["logger"] == "recollect.access"]
@@ -126,7 +126,7 @@ def test_the_route_is_known_whatever_was_made_of_the_request(memory: Memory) -> 
 @pytest.mark.parametrize("given", ["a b", "x" * 129, "ü", "a\tb", ""])
 def test_a_request_id_that_is_none_is_replaced(memory: Memory, given: str) -> None:
     with serve(memory) as url:
-        answer = httpx.get(f"{url}/healthz", headers={b"X-Request-Id": given.encode()})
+        answer = get(f"{url}/healthz", headers={b"X-Request-Id": given.encode()})
     assert len(answer.headers["x-request-id"]) == 32
     assert answer.headers["x-request-id"] != given
 
@@ -137,14 +137,14 @@ def test_what_fails_is_told_without_what_it_was_about(
 ) -> None:
     stream = logged(log_format=log_format)
     with serve(memory, router) as url:
-        answer = httpx.get(f"{url}/broken")
+        answer = get(f"{url}/broken")
         assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
         assert "x-request-id" in answer.headers
-        down = httpx.get(f"{url}/down")
+        down = get(f"{url}/down")
         assert (down.status_code, down.json()["error"]) == (503, "StoreUnavailable")
         assert "gone" not in down.text  # that is for whoever runs the server
         with pytest.raises(httpx.RemoteProtocolError):
-            httpx.get(f"{url}/torn")
+            get(f"{url}/torn")
     told = stream.getvalue()
     assert "The database is gone." in told
     assert SECRET not in told
@@ -173,9 +173,9 @@ def test_nobody_writes_a_line_of_their_own(logged: Callable[..., io.StringIO], l
 def test_probes_are_not_told_unless_asked_for(memory: Memory, logged: Callable[..., io.StringIO]) -> None:
     with serve(memory) as url:
         quiet = logged(log_format="json")
-        httpx.get(f"{url}/healthz")
+        get(f"{url}/healthz")
         loud = logged(log_format="json", log_level="debug")
-        httpx.get(f"{url}/healthz")
+        get(f"{url}/healthz")
     assert "healthz" not in quiet.getvalue()
     assert "healthz" in loud.getvalue()
 
@@ -183,7 +183,7 @@ def test_probes_are_not_told_unless_asked_for(memory: Memory, logged: Callable[.
 def raw(url: str, sent: bytes) -> bytes:
     """What comes back for these bytes until the other side closes."""
     with socket.create_connection((urlsplit(url).hostname or "", urlsplit(url).port or 0)) as connection:
-        connection.settimeout(30)
+        connection.settimeout(60)
         try:
             connection.sendall(sent)
             connection.shutdown(socket.SHUT_WR)
@@ -206,7 +206,7 @@ def test_hostile_bytes_reach_neither_log_nor_answer(
         raw(url, b"GET /things/%0d%0aforged%1b[2J HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         raw(url, b"\x16\x03\x01 GET \x1b[2J\r\n\r\n")
         raw(url, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Request-Id: a\x1b[2J\r\nConnection: close\r\n\r\n")
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert get(f"{url}/healthz").status_code == 200
     assert "forged" not in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
 
@@ -218,4 +218,4 @@ def test_a_head_without_end_is_refused(memory: Memory) -> None:
         many = b"".join(b"X-%d: 1\r\n" % number for number in range(100_000))
         answer = raw(url, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + many)
         assert b" 200 " not in answer
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert get(f"{url}/healthz").status_code == 200

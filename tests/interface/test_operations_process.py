@@ -20,7 +20,7 @@ from recollect.server.identity.issuing import issue
 from recollect.server.serving import serving
 from recollect.settings import load
 from tests.interface.load import lost, writing
-from tests.interface.serving import serve, started
+from tests.interface.serving import get, post, serve, started
 
 pytestmark = pytest.mark.slow  # each starts processes
 
@@ -48,7 +48,7 @@ def test_it_says_where_it_is_and_what_next(db: Path, tmp_path: Path) -> None:
             "mcp": f"{process.url}/mcp",
             "docs": f"{process.url}/docs",
         }
-        assert httpx.get(f"{process.url}/healthz").status_code == 200
+        assert get(f"{process.url}/healthz").status_code == 200
         process.signal()
         assert process.wait() == 0
 
@@ -75,7 +75,7 @@ def test_an_upstream_without_a_key_is_told_once(db: Path, tmp_path: Path) -> Non
     for processes in ("1", "2"):
         log = tmp_path / f"log{processes}"
         with started(log, "--processes", processes, "--host", "0.0.0.0", db=db) as process:
-            assert httpx.get(f"{process.url}/healthz", timeout=60).status_code == 200
+            assert get(f"{process.url}/healthz").status_code == 200
             process.signal()
             assert process.wait() == 0
         assert log.read_text().count("RECOLLECT_UPSTREAM_KEY") == 1
@@ -120,7 +120,7 @@ def test_several_processes_share_an_address(db: Path, tmp_path: Path) -> None:
 
 def test_a_second_signal_ends_it_at_once(db: Path, tmp_path: Path) -> None:
     with started(tmp_path / "log", db=db, shutdown_seconds=600) as process:
-        assert httpx.get(f"{process.url}/healthz").status_code == 200
+        assert get(f"{process.url}/healthz").status_code == 200
         host, port = process.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as unfinished:
             head = b"POST /api/v1/turns HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -135,7 +135,7 @@ def test_a_second_signal_ends_it_at_once(db: Path, tmp_path: Path) -> None:
 
 def gone(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/healthz", timeout=60).status_code != 200
+        return get(f"{url}/healthz").status_code != 200
     except httpx.TransportError:
         return True
 
@@ -143,7 +143,7 @@ def gone(url: str) -> bool:
 def test_processes_end_with_their_parent(db: Path, tmp_path: Path) -> None:
     with started(tmp_path / "log", "--processes", "2", db=db) as process:
         url = process.url
-        assert httpx.get(f"{url}/healthz", timeout=60).status_code == 200
+        assert get(f"{url}/healthz").status_code == 200
         process.signal(signal.SIGKILL)
         process.wait()
     while not gone(url):  # the test's own limit of time is theirs
@@ -218,17 +218,18 @@ async def wrong(request: Request) -> None:
     serving(request).later(work())
 
 
-def test_it_ends_after_what_it_put_off(memory: Memory) -> None:
-    with serve(memory, router) as url:
-        assert httpx.post(f"{url}/later").status_code == 200
-    assert len(memory.scope(LOCAL).list("turn", limit=100)) == 51
+def test_it_ends_after_what_it_put_off(db: Path) -> None:
+    with Memory.open(db, embedder="none", shutdown_seconds=60) as memory:
+        with serve(memory, router) as url:
+            assert post(f"{url}/later").status_code == 200
+        assert len(memory.scope(LOCAL).list("turn", limit=100)) == 51
 
 
 def test_but_waits_no_longer_than_it_may(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     with serve(memory, router) as url:
-        httpx.post(f"{url}/never")
-        httpx.post(f"{url}/wrong")
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        post(f"{url}/never")
+        post(f"{url}/wrong")
+        assert get(f"{url}/healthz").status_code == 200
     assert "given up" in caplog.text
     assert any(record.exc_info and record.exc_info[0] is ValueError for record in caplog.records)
 

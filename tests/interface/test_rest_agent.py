@@ -232,6 +232,12 @@ def test_a_user_leaves_places_to_others(tmp_path: Path, model: OpenAIServer) -> 
 def test_tools_of_mcp_servers(tmp_path: Path, model: OpenAIServer) -> None:
     servers = f"no-such-server-here; {TOOLS}"
     with opened(tmp_path, model, agent_mcp=servers) as memory, serving.served(memory) as server:
+
+        def offers(**asked: Any) -> bool:
+            ask(server.of("ada"), "Hello?", **asked)
+            return "add" in json.dumps(model.requests[-1].body.get("tools", []))
+
+        wait_for(offers)  # the first to ask wait only so long for a process to start
         model.say(Calls((("add", {"a": 2, "b": 40}),)), "42.", Calls((("die", {}),)), "Dead.")
         events = streamed(server.of("ada"), "What is 2 and 40?")
         (observed,) = [event for event in events if event["type"] == "observation"]
@@ -243,8 +249,7 @@ def test_tools_of_mcp_servers(tmp_path: Path, model: OpenAIServer) -> None:
         ]
         assert not failed["success"]
         for group, offered in ((None, True), ("others", False), (Path(sys.executable).name, True)):
-            ask(server.of("ada"), "Hello?", group=group)
-            assert ("add" in json.dumps(model.requests[-1].body.get("tools", []))) is offered
+            assert offers(group=group) is offered
         model.say(Calls((("add", {"a": 1, "b": 1}),)), "2.")
         told = ask(server.of("ada"), "And 1 and 1?").json()
         assert told["events"][-1]["output"] == "2"

@@ -81,7 +81,7 @@ def _failures(operation: Any, url: str, mode: GenerationMode, session: requests.
     )
     def attack(case: Any) -> None:
         case.headers.pop("X-Recollect-User", None)  # nobody else's: that is refused before anything is read
-        response = case.call(base_url=url, session=session)
+        response = case.call(base_url=url, session=session, timeout=60)
         if response.status_code >= 500:
             failed.append(f"{operation.label}: {response.status_code} {case.as_curl_command()[:1000]}")
 

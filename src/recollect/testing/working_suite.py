@@ -259,9 +259,9 @@ class WorkingContract:
 
     def test_all_of_a_conversation_expires_together(self, working: WorkingStore, pass_time: PassTime) -> None:
         fill(working, DESK, "tea")
-        pass_time(TTL - 1)
+        pass_time(TTL - 60)
         working.append(DESK, item("coffee"))  # renews the rest as well
-        pass_time(TTL - 1)
+        pass_time(TTL - 60)
         assert everything(working, DESK) == (["tea", "coffee"], {"key": "tea"}, "tea")
         pass_time(TTL + 1)
         assert everything(working, DESK) == NOTHING
@@ -270,9 +270,9 @@ class WorkingContract:
     def test_any_use_renews_it(self, working: WorkingStore, pass_time: PassTime, use: str) -> None:
         fill(working, DESK, "tea")
         fill(working, DESK._replace(conversation="unused"), "tea")
-        pass_time(TTL - 1)
+        pass_time(TTL - 60)
         USES[use](working)
-        pass_time(TTL - 1)
+        pass_time(TTL - 60)
         assert working.items(DESK)
         assert working.values(DESK)["key"] == "tea"
         assert working.goal(DESK) is not None
