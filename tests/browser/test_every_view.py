@@ -73,7 +73,7 @@ SCENES = {
     "review": Scene("knowledge", lambda memory: {"tab": "review"}),
     "record": Scene("knowledge", home),
     "graph": Scene("graph"),
-    "activity": Scene("activity"),
+    "activity": Scene("activity", lambda memory: {"conversation": "the-speech"}),  # no longer while one walks
     "settings": Scene("settings", act=unfold),
     "keys": Scene("keys"),
 }

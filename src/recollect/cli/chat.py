@@ -1,6 +1,7 @@
 """recollect chat: talk with an agent that remembers."""
 
 import importlib
+import signal
 import sys
 import uuid
 from collections import Counter
@@ -87,6 +88,8 @@ def chat(
             here.stop_progress()
             view.begun(name, here.user)
             talk = Talk(agent, scope, name, view)
+            # Whoever starts it from a script in the background would have it ignored otherwise.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             talk.go_on()
     if talk.failed and not sys.stdin.isatty():
         raise typer.Exit(FAILED)
