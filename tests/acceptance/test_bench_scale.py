@@ -127,8 +127,9 @@ def server() -> Iterator[str]:
 @pytest.mark.engine
 @pytest.mark.slow
 @pytest.mark.timeout(900)  # databases of a thousand tables each
-def test_a_server(server: str, tmp_path: Path) -> None:
-    result = running.run(["postgres"], tiny(tmp_path, db=server))
+def test_a_server(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.bench.scale.copying.BLOCK", 200)
+    result = running.run(["postgres"], tiny(tmp_path, db=server, ingested=600))
     part = result["parts"]["postgres"]
     assert part.keys() == PART | {"server", "indexed", "index_break_even_rows", "ingestion"}
     check_growth(part["growth"], 480)

@@ -42,7 +42,7 @@ def _session(place: Place) -> Iterator[Any]:
 
     auth = (place.neo4j_user, place.neo4j_password) if place.neo4j_password else None
     with (
-        GraphDatabase.driver(place.neo4j, auth=auth, connection_timeout=2.0) as driver,
+        GraphDatabase.driver(place.neo4j, auth=auth, connection_timeout=30.0) as driver,
         driver.session(database=place.neo4j_database or None) as session,
     ):
         yield session

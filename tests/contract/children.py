@@ -28,7 +28,7 @@ def child(role: str, address: object, *more: str) -> subprocess.Popen[str]:
 def output(role: str, address: object, *more: str) -> list[str]:
     """What a child says that ends by itself, and well."""
     process = child(role, address, *more)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=150)
     assert process.returncode == 0, error
     return out.splitlines()
 

@@ -12,6 +12,7 @@ from recollect.stores.milvus.rows import NAMES, TIMES
 from recollect.testing.engines import MilvusServer as Server
 from recollect.testing.engines import running
 
+TIMEOUT = 60.0
 FIELDS = ["id", "user_id", "confidence", "vector", *NAMES, *TIMES]
 
 
@@ -20,7 +21,7 @@ def client(where: str) -> Any:
     from pymilvus import MilvusClient
 
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
-    return MilvusClient(uri=where, timeout=5)
+    return MilvusClient(uri=where, timeout=TIMEOUT)
 
 
 def rows(looking: Any, epoch: str, number: int) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def rows(looking: Any, epoch: str, number: int) -> dict[str, Any]:
     found = looking.query(
         epoch,
         filter=f"user_id == {number}",
-        output_fields=[*FIELDS, "words"] if has_words(looking, epoch, timeout=5) else FIELDS,
+        output_fields=[*FIELDS, "words"] if has_words(looking, epoch, timeout=TIMEOUT) else FIELDS,
         consistency_level="Strong",
         limit=16_000,
     )

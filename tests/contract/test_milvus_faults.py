@@ -15,7 +15,7 @@ from recollect.tend.projecting import project
 from recollect.testing.store_samples import ManualClock
 from tests.contract import milvus
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 PATIENCE = 240.0
 """Seconds that a server has to come back in, on a machine that has much else to do."""

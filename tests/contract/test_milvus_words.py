@@ -173,6 +173,7 @@ def test_without_a_bm25_there_it_proposes_by_vector(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # others have their server first
 def test_a_server_that_ranks_no_words_proposes_by_vector(store: Store) -> None:
     with milvus.own_server() as server:
         index = MilvusIndex(store, server.url, token="", timeout=30.0)

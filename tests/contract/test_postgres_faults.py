@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from recollect.ports.store import Store
+from recollect.stores.postgres import session
 from recollect.testing.store_samples import SPACE
 from tests.contract.postgres import Server, emptied, opened
 from tests.contract.postgres_load import under_load
@@ -20,6 +21,12 @@ pytestmark = pytest.mark.engine
 @pytest.fixture(scope="module")
 def server(own_server: Server) -> str:
     return own_server.address
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes long to start a server again; a store that gives up in time is not tested here."""
+    monkeypatch.setattr(session, "PATIENCE", 60.0)
 
 
 def terminate(url: str) -> None:

@@ -32,7 +32,7 @@ def numbers(database: str) -> list[int]:
 
 def test_who_is_new_does_not_wait_for_others_who_are(database: str) -> None:
     emptied(database)
-    store = opened(database, timeout=5)
+    store = opened(database, timeout=20)
 
     def slow(connection: Connection) -> int:
         lock_user(backend(store), UserRows(connection, "slow"))

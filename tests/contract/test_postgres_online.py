@@ -29,9 +29,8 @@ OLDER = (
     "ALTER TABLE users ADD CONSTRAINT users_number_key UNIQUE (number)",
     *(f"DROP INDEX {name}" for name in LATER),
 )
-WAITED = "lock_timeout=3000"
-"""Whoever waits for a lock for longer than a few times what a change of a table may wait is told so, and
-fails."""
+WAITED = "lock_timeout=15000"
+"""Whoever waits for a lock for many times longer than a change of a table may wait is told so, and fails."""
 
 
 @pytest.fixture
@@ -162,8 +161,8 @@ def test_a_change_of_a_table_gives_way(older: str) -> None:
 
 
 def test_who_is_in_the_way_for_too_long_is_told(older: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(online, "PATIENCE", 0.1)
-    with psycopg.connect(older) as reader:
+    with psycopg.connect(older) as reader, monkeypatch.context() as patched:
+        patched.setattr(online, "PATIENCE", 0.1)
         reader.execute("SELECT 1 FROM users LIMIT 1").fetchall()
         with pytest.raises(StoreUnavailable, match="run `recollect db migrate` again"):
             upgrade(older, options())

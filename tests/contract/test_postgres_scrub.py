@@ -20,7 +20,7 @@ from recollect.testing.store_samples import (
     put,
     sample,
 )
-from tests.contract.postgres import Server, emptied, opened
+from tests.contract.postgres import Server, contents, emptied, opened
 
 pytestmark = pytest.mark.engine
 
@@ -51,7 +51,7 @@ def left(server: Server, url: str) -> set[str]:
         connection.execute("CHECKPOINT")
         row = connection.execute("SELECT oid::text FROM pg_database WHERE datname = current_database()")
         (number,) = row.fetchone() or ("",)
-    files = [path.read_bytes().lower() for path in (server.data / "base" / number).iterdir()]
+    files = [contents(path) for path in (server.data / "base" / number).iterdir()]
     assert len(files) > 1000
     return {name for name, code in CODES.items() if any(code.encode() in file for file in files)}
 

@@ -1,22 +1,24 @@
 """Tools of MCP servers, over both transports, whatever those servers do."""
 
+import asyncio
 import json
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollect import RecollectError
+from recollect.agent import remote
 from recollect.agent.remote import Limits, mcp_tools, why
 from recollect.agent.servers import McpServer, servers_of
 from recollect.agent.tools import Tool
 from recollect.errors import SettingsError
-from recollect.testing.engines import free_port
+from recollect.testing.engines import Port
 
 HERE = Path(__file__).parent
 SAMPLE = (sys.executable, str(HERE / "mcp_tools_server.py"))
@@ -41,27 +43,28 @@ def by_name(tools: list[Tool]) -> dict[str, Callable[..., Any]]:
 @pytest.fixture
 def web() -> Iterator[tuple[str, Callable[[], None]]]:
     """A server over HTTP, and how to have it again after it died."""
-    port, running = free_port(), list[subprocess.Popen[bytes]]()
+    port, running = Port(), list[subprocess.Popen[bytes]]()
 
     def start() -> None:
         running.append(
             subprocess.Popen(
-                [*SAMPLE, "http", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                [*SAMPLE, "http", str(port.number)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
         )
         pause = threading.Event()
         for _ in range(2400):
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                if probe.connect_ex(("127.0.0.1", port.number)) == 0:
                     return
             pause.wait(0.05)
         raise AssertionError("the server did not start")
 
     start()
-    yield f"http://127.0.0.1:{port}/mcp", start
+    yield f"http://127.0.0.1:{port.number}/mcp", start
     for process in running:
         process.kill()
         process.wait()
+    port.close()
 
 
 def check_works(tools: list[Tool]) -> None:
@@ -184,6 +187,21 @@ def test_nothing_runs_after_it() -> None:
         call["add"](a=1, b=1)
     with mcp_tools("") as none:
         assert none == []
+
+
+def test_a_server_that_does_not_end_is_left(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed = remote._closed
+
+    async def slowly(remotes: Sequence[Any]) -> None:
+        await closed(remotes)
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(remote, "_closed", slowly)
+    with mcp_tools([stdio()], Limits(seconds=30, closing_seconds=2)) as tools:
+        assert by_name(tools)["add"](a=1, b=1) == "2"
+    assert "did not end within 2 seconds" in caplog.text
 
 
 def test_servers_by_text_and_by_file(tmp_path: Path) -> None:

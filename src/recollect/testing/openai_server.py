@@ -193,7 +193,8 @@ class OpenAIServer:
     def meet(self, request: Request, handler: "_Handler") -> None:
         """Answer one request by the next step of the script, or properly."""
         self.requests.append(request)
-        step = self._steps.popleft() if self._steps else None
+        with self._lock:
+            step = self._steps.popleft() if self._steps else None
         route = self._routes.get(request.path.partition("?")[0])
         if isinstance(step, Feed):
             handler.feed(step, self._stopping)

@@ -127,7 +127,7 @@ class SpacesContract(StoreSuite):
         def search(space: Space) -> list[Sequence[Candidate]]:
             user = reopen().user("alice")
             seen: list[Sequence[Candidate]] = []
-            while not done.is_set():
+            while not seen or not done.is_set():
                 asked = replace(question("tea", others[space]), space=space)
                 seen.append(user.search(asked))
             return seen

