@@ -175,7 +175,11 @@ def test_a_server_that_hangs_holds_up_neither_recording_nor_recall(
 ) -> None:
     release, again = threading.Event(), threading.Event()
     server.script(Hang(release), Hang(release))
-    model = ChatModel(server.base_url, "a-model", attempts=2, timeout=0.5, sleep=lambda _: again.wait(60))
+
+    def wait(seconds: float) -> None:
+        again.wait(60)
+
+    model = ChatModel(server.base_url, "a-model", attempts=2, timeout=0.5, sleep=wait)
     with Memory.open(embedder="hashing", model=model, clock=clock) as memory:
         derek = spoken(memory)
         done: list[Any] = []
