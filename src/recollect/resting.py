@@ -1,5 +1,7 @@
-"""What failed slowly a moment ago is not waited for again at once."""
+"""What failed slowly a moment ago is not waited for again at once, and what fails is not logged by each."""
 
+import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -9,6 +11,12 @@ SLOW = 0.5
 """Seconds after which a failure is worth avoiding."""
 REST = 30.0
 """Seconds for which it is avoided."""
+QUIET = 60.0
+"""Seconds for which the same is not logged again."""
+_KEPT = 1000
+_NUMBERS = re.compile(r"[\d.]+")
+
+log = logging.getLogger("recollect")
 
 
 class Resting:
@@ -19,6 +27,7 @@ class Resting:
         self._slow = slow
         self._lock = threading.Lock()
         self._until: dict[str, tuple[float, str]] = {}
+        self._warned: dict[str, float] = {}
 
     def reason(self, name: str) -> str | None:
         """Why the service is not asked now; None when it may be."""
@@ -26,6 +35,17 @@ class Resting:
             until, reason = self._until.get(name, (0.0, ""))
         left = until - self._now()
         return f"{reason} It is asked again in {left:.0f} s." if left > 0 else None
+
+    def warn(self, said: str) -> None:
+        """Log it, unless the same was logged a moment ago, whatever numbers it has."""
+        about, now = _NUMBERS.sub("", said), self._now()
+        with self._lock:
+            if now < self._warned.get(about, now):
+                return
+            if len(self._warned) >= _KEPT:
+                self._warned.clear()
+            self._warned[about] = now + QUIET
+        log.warning("%s", said)
 
     @contextmanager
     def after_slow_failure(self, name: str, what: str) -> Generator[None]:

@@ -18,6 +18,11 @@ def test_everything_it_is_made_of_is_served_and_asked_for_again_only_when_it_cha
         assert browser.get(f"{STATIC}/{path}", headers={"If-None-Match": '"another"'}).status_code == 200
 
 
+def test_whether_it_is_there_can_be_asked_without_loading_it(served: Served) -> None:
+    whole, head = served.client().get(PAGE), served.client().head(PAGE)
+    assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", whole.headers["etag"])
+
+
 def test_the_document_lets_no_text_become_markup(served: Served) -> None:
     policy = served.client().get(PAGE).headers["content-security-policy"]
     assert "default-src 'none'" in policy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.resting import REST, Resting
+from recollect.resting import QUIET, REST, Resting
 
 
 class Watch:
@@ -55,3 +55,15 @@ def test_one_may_be_left_alone_at_once(resting: Resting, watch: Watch) -> None:
     assert resting.reason("standby") == "It is down. It is asked again in 30 s."
     watch.now += REST
     assert resting.reason("standby") is None
+
+
+def test_what_fails_again_and_again_is_logged_once_a_minute(
+    resting: Resting, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for left in (30, 29):
+        resting.warn(f"Not reranked: gone. It is asked again in {left} s.")
+    resting.warn("Recalled by words only: gone.")
+    assert len(caplog.messages) == 2
+    watch.now += QUIET
+    resting.warn("Not reranked: gone. It is asked again in 28 s.")
+    assert len(caplog.messages) == 3

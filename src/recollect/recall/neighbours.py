@@ -10,7 +10,7 @@ from recollect.model.records import Entity, Relation
 from recollect.ports.store import UserView
 from recollect.recall.graph import Graph
 from recollect.recall.timeline import related_then
-from recollect.workspace import Workspace, log
+from recollect.workspace import Workspace
 
 HOPS = 3
 """How far one may look: beyond that, everything is related to everything."""
@@ -34,7 +34,7 @@ def neighbours(work: Workspace, entity: str, hops: int, as_of: datetime | None, 
 def _around(
     work: Workspace, view: UserView, start: Entity, hops: int, then: datetime, limit: int
 ) -> Neighbourhood:
-    graph = Graph(work, view, log.warning)
+    graph = Graph(work, view, work.resting.warn)
     around = Neighbourhood(entities=(start,))
     level: Sequence[Entity] = around.entities
     for _ in range(hops):

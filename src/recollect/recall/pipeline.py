@@ -45,7 +45,7 @@ def recall(work: Workspace, question: Question) -> Recollection:
 
 
 def _recalled(work: Workspace, question: Question) -> Recollection:
-    report = Report()
+    report = Report(work.resting.warn)
     try:
         wishes = work.wishes()
     except StoreError as error:  # whether anything may be recalled is not known
@@ -69,7 +69,7 @@ def _recalled(work: Workspace, question: Question) -> Recollection:
 
 
 def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:
-    answer = _Answer()
+    answer = _Answer(Report(work.resting.warn))
     if asked.query.strip() or asked.vector is not None:
         planned, more = rewritten(work, asked, _planned(asked, report), report)
         searches = prepare(work, asked, planned, more, report)
@@ -126,12 +126,12 @@ def _planned(asked: Asked, report: Report) -> QueryPlan:
 
 @dataclass(slots=True)
 class _Answer:
+    report: Report
     hits: list[Hit] = field(default_factory=list[Hit])
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     goals: tuple[Goal, ...] = ()
     profile: Profile | None = None
     related: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    report: Report = field(default_factory=Report)
     until: datetime | None = None
     """Until when it holds, where that is asked for; then also the state that it was made of."""
     moment: Moment | None = None
@@ -140,7 +140,7 @@ class _Answer:
 def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> _Answer:
     """Everything that is read from the store, from one state of it. A lost connection makes it begin
     again, so it keeps a report of its own."""
-    report = Report()
+    report = Report(work.resting.warn)
     graph = Graph(work, view, report.problem)
     gathered = gather(work, view, graph, asked, searches, report)
     with report.step("fuse") as step:
@@ -155,7 +155,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
         wanted = max(asked.top_k, RERANKED) if work.reranker and "rerank" in asked.on else asked.top_k
         hits, left_out = fetch(view, order, wanted, asked)
         step.found = len(hits)
-        answer = _Answer(hits, left_out, report=report)
+        answer = _Answer(report, hits, left_out)
         _include(work, view, graph, asked, answer)
         if work.cache is not None:
             answer.moment = view.moment()

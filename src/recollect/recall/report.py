@@ -1,12 +1,11 @@
 """What a recall did, step by step, collected on the way."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import perf_counter
 
 from recollect.model.recollection import Used
 from recollect.tracing import span
-from recollect.workspace import log
 
 
 class Step:
@@ -18,14 +17,15 @@ class Step:
 
 
 class Report:
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
         self.used: list[Used] = []
         self.problems: list[str] = []
 
     def problem(self, said: str) -> None:
-        """Something that goes wrong: told once in the recollection, and logged."""
+        """Something that goes wrong: told once in the recollection, and to whoever runs it."""
         if said not in self.problems:
-            log.warning("%s", said)
+            self._warn(said)
             self.problems.append(said)
 
     def add(self, other: "Report") -> None:

@@ -11,7 +11,7 @@ from recollect.model.recollection import Event
 from recollect.model.records import Entity, MemoryRecord, Relation, Role, Turn
 from recollect.ports.store import UserView
 from recollect.recall.graph import Graph
-from recollect.workspace import Workspace, log
+from recollect.workspace import Workspace
 
 _START = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
@@ -74,7 +74,7 @@ def _everything(work: Workspace, then: datetime | None, latest: bool) -> Iterato
 
 def _about(work: Workspace, view: UserView, entity: Entity, then: datetime | None) -> list[Event]:
     channels, now = work.channels, work.clock.now()
-    graph = Graph(work, view, log.warning)
+    graph = Graph(work, view, work.resting.warn)
     events: list[Event] = []
     for memory in graph.about(entity.id):
         if memory.channel in channels:

@@ -27,6 +27,8 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 _KEPT = {"cache-control": "no-cache"}
 _FOLDER = resources.files("recollect.server.web") / "static"
 
+READ = ["GET", "HEAD"]
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -55,12 +57,12 @@ def _found(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]
     return found
 
 
-@router.get(PAGE)
+@router.api_route(PAGE, methods=READ)
 async def page(request: Request) -> Response:
     return _answer("index.html", request)
 
 
-@router.get(STATIC + "/{path:path}")
+@router.api_route(STATIC + "/{path:path}", methods=READ)
 async def static(path: str, request: Request) -> Response:
     return _answer(path, request)
 
