@@ -53,7 +53,8 @@ class Costs:
         beyond the last as it went on."""
         (a, low), (b, high) = self.recalls[0], self.recalls[-1]
         part = max(0.0, (chunks - a) / (b - a))
-        return Spent(low.here + part * (high.here - low.here), low.server + part * (high.server - low.server))
+        here, server = max(0.0, high.here - low.here), max(0.0, high.server - low.server)
+        return Spent(low.here + part * here, low.server + part * server)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +172,8 @@ def costs_of(found: Mapping[str, Any], store: str) -> Costs:
         told = found["costs"][{"postgresql": "postgres"}.get(store, store)]
         spent = {name: _spent(each) for name, each in told["processor_ms"].items()}
         asked = [(_rows_in(name), one) for name, one in spent.items() if name.startswith(_RECALL)]
+        if len({rows for rows, _ in asked}) < 2:
+            raise ValueError("recalls among two different numbers of rows are needed")
         return Costs(
             turn_bytes=float(told["bytes_a_turn"]["all"]),
             fact_bytes=float(told["bytes_a_fact"]["all"]),

@@ -16,7 +16,7 @@ from recollect.errors import RecollectError, SchemaMismatch, StoreUnavailable
 from recollect.model.records import Turn
 from recollect.stores.postgres import session
 from recollect.testing.store_samples import append, draft, question, said
-from tests.contract.postgres import Server, emptied, opened
+from tests.contract.postgres import Server, emptied, new_database, opened
 
 pytestmark = pytest.mark.engine
 
@@ -51,6 +51,15 @@ def database(database: str) -> str:
 def login(url: str, name: str, password: str = PASSWORD, database: str | None = None) -> str:
     changed = make_url(url).set(username=name, password=password, database=database or make_url(url).database)
     return changed.render_as_string(hide_password=False)
+
+
+def test_an_extension_that_is_too_old_is_told_of(server: str) -> None:
+    with new_database(server, "too_old") as address:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION vector")
+            connection.execute("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
+        with pytest.raises(StoreUnavailable, match=r"pgvector 0\.7\.4.*0\.8 or newer.*UPDATE"):
+            opened(address)
 
 
 def refusal(caplog: pytest.LogCaptureFixture, step: Callable[[], object]) -> str:

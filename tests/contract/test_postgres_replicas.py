@@ -102,6 +102,8 @@ def test_what_this_process_wrote_is_read(replicated: Store, standby: Standby, wa
     alice.apply([put(fact("new", "black tea"), axis(1))], SPACE)
     assert recalled(alice) == ({"old", "new"}, False)
     assert recalled(bob) == (set(), True), "others are not held up by it"
+    replicated._backend._sessions.told("alice", 0)  # type: ignore[attr-defined]
+    assert recalled(alice) == ({"old", "new"}, False), "who committed before may tell it after"
     alice.apply([Remove("fact", ("old",))])
     assert recalled(alice) == ({"new"}, False), "what was forgotten here is gone at once"
     standby.resume()

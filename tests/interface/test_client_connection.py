@@ -283,6 +283,14 @@ def test_an_import_is_not_begun_again(server: Scripted, derek: RemoteScopedMemor
         derek.import_("{}")
 
 
+@pytest.mark.parametrize("failure", [Answer(None), problem(503), Answer(504, b"<html>")])
+def test_what_has_no_key_is_not_sent_twice(server: Scripted, slept: list[float], failure: Answer) -> None:
+    server.script.append(failure)
+    with Client(server.url, "rk_key", sleep=slept.append) as client, pytest.raises(StoreUnavailable):
+        client.scope("derek", conversation="c").working.add("thought", "tea")
+    assert len(server.seen) == 1
+
+
 def test_many_turns_go_in_batches_into_one_new_conversation(
     server: Scripted, derek: RemoteScopedMemory
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect import Memory
+from recollect import Memory, StoreUnavailable
 from recollect.testing.openai_server import Drop, Hang, OpenAIServer, Truncate
 from tests.contract import postgres
 from tests.interface.gateway import Gateway, gateway
@@ -168,6 +168,25 @@ def test_memory_takes_too_long(tmp_path: Path, upstream: OpenAIServer, other: Op
         assert "x-recollect-injected" not in answer.headers
         let.set()
         assert gate.turns()[1:] == SAID, "it is recorded all the same"
+
+
+def test_memory_that_is_off_stays_off_when_it_fails(
+    tmp_path: Path, upstream: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreUnavailable("The database is away.")
+
+    monkeypatch.setattr("recollect.server.gateway.exchanges.helped", away)
+    with (
+        Memory.open(tmp_path / "m.db", embedder="hashing", upstream=upstream.base_url) as memory,
+        gateway(memory, upstream) as gate,
+    ):
+        for enabled, said in ((False, []), (True, SAID)):
+            gate.ann.update_settings(enabled=enabled)
+            answer = ask(gate)
+            assert_answered(answer)
+            assert "The database is away." in answer.headers["x-recollect-problem"]
+            assert gate.turns() == said
 
 
 def test_there_is_no_user(tmp_path: Path, upstream: OpenAIServer) -> None:

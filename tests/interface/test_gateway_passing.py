@@ -237,7 +237,7 @@ def test_one_users_messages_lead_to_no_conversation_of_another(keyed: Gateway) -
 @pytest.mark.parametrize(
     ("path", "passed"),
     [
-        ("models/any-model", True),
+        ("tokenize", True),
         ("moderations", True),
         ("files", False),
         ("chat/completions/id", False),
@@ -256,6 +256,13 @@ def test_only_what_leaves_nothing_upstream_is_passed_on_for_many(
             answer = client.post(f"/{path}", content=b"\x00raw")
         assert answer.status_code == 404, "the scripted upstream has none of them"
         assert [(one.path, one.raw) for one in upstream.requests] == [(f"/v1/{path}", b"\x00raw")] * goes
+
+
+def test_nobody_deletes_a_model_by_the_key_that_all_share(keyed: Gateway) -> None:
+    for method, goes in (("GET", True), ("DELETE", False), ("PUT", False), ("POST", False)):
+        keyed.upstream.requests.clear()
+        assert keyed.of("ann").request(method, "/models/ft:small").status_code == 404
+        assert [one.path for one in keyed.upstream.requests] == ["/v1/models/ft:small"] * goes, method
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(hasty: Served) -> None:
         ("/v1/responses", False),
         ("/api/v1/export", False),
         ("/api/v1/mine", False),
+        ("/api/v1/agent", False),
     ],
 )
 def test_models_take_their_time(path: str, hurried: bool) -> None:

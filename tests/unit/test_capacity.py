@@ -1,6 +1,7 @@
 """How much a deployment needs, worked out."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,21 @@ def test_more_users_never_need_less(load: Load, store: str) -> None:
     assert all(two[name] >= one[name] for name in one)
     assert min(one.values()) >= 0
     assert one["machines with the database"] >= 1
+
+
+def test_what_was_measured_unevenly_never_makes_a_recall_cost_less_than_nothing() -> None:
+    uneven = replace(COSTS, recalls=((100, Spent(0.005, 0.005)), (300, Spent(0.0049, 0.0048))))
+    assert uneven.recall(1_000_000) == Spent(0.005, 0.005)
+
+
+@pytest.mark.parametrize("sizes", [["100"], []])
+def test_costs_of_one_size_are_refused(sizes: list[str]) -> None:
+    recalls = (f"a recall among {size}" for size in sizes)
+    names = ("a turn, alone", "mining a turn by rules", "a vector", *recalls)
+    spent = {name: {"here": 1.0} for name in names}
+    told = {"processor_ms": spent, "bytes_a_turn": {"all": 1}, "bytes_a_fact": {"all": 1}}
+    with pytest.raises(Invalid, match="two different numbers of rows"):
+        costs_of({"costs": {"sqlite": told}, "settings": {"file_rows": 1}}, "sqlite")
 
 
 @pytest.mark.parametrize("given", [{"turns": 0}, {"days": float("nan")}, {"cores": -1}, {"peak": 1e13}])

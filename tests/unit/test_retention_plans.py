@@ -150,7 +150,16 @@ def test_a_popular_one_is_renewed(since_renewal: int, now: datetime, until: date
 def test_an_end_that_somebody_has_set_stays() -> None:
     assert extended(fact(expires_at=START), used(100), TTLS, START) is None
     assert extended(mortal(fact(), TTLS, START), None, TTLS, START + 15 * DAY) is None
-    assert extended(mortal(fact(), TTLS, START), used(100), DEFAULT, START + 15 * DAY) is None  # now off
+
+
+@pytest.mark.parametrize(("given", "days"), [(3, 3), (0.5, 0.5), ("soon", 15), (-1, 15), (1e9, 15)])
+def test_one_that_was_given_a_time_lives_on_by_it_where_new_ones_do_not_expire(
+    given: object, days: float
+) -> None:
+    made = fact(expires_at=START, metadata={TTL: given})
+    assert extended(made, used(100), DEFAULT, START) == START + days * DAY
+    assert extended(made, used(100), TTLS, START) == START + 15 * DAY, "as new ones do, where they do"
+    assert extended(made, used(9), DEFAULT, START) is None
 
 
 # Cleaning up

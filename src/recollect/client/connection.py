@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 PREFIX = "/api/v1"
 ENDINGS = (PREFIX, "/v1")
 """What an address is given with that was copied from a request, or from an agent that uses the gateway."""
-PASSING_STATUS = frozenset({429, 503})
+TOO_MANY = 429
+PASSING_STATUS = frozenset({TOO_MANY, 503})
 """Of a server that is busy or starting. Proxies in front of it have more words for that:"""
 PROXY_STATUS = frozenset({502, 504})
 UNDER_WAY = 409
@@ -228,6 +229,8 @@ class Connection:
         passing = status in PASSING_STATUS or (status in PROXY_STATUS and not isinstance(told, dict))
         if status == UNDER_WAY and after is not None:
             passing = True
+        if not asked.again and status != TOO_MANY:  # it may have been done all the same
+            passing = False
         return _Failed(error, after) if passing and not asked.streams else error
 
     def _answer(self, response: "httpx.Response") -> Any:

@@ -10,8 +10,8 @@ from recollect.server.refusing import announced, header, refuse
 from recollect.settings import MiB, Settings
 
 IMPORT = "/api/v1/import"
-UNHURRIED = ("/api/v1/import", "/api/v1/export", "/api/v1/jobs/run", "/metrics")
-"""What takes as long as there is to do."""
+UNHURRIED = ("/api/v1/import", "/api/v1/export", "/api/v1/jobs/run", "/api/v1/agent", "/metrics")
+"""What takes as long as there is to do; an agent has a limit of its own."""
 UNNOTICED = 0.01
 """By which part a time may be off."""
 _CLOSE = {"Connection": "close"}

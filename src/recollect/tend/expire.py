@@ -9,7 +9,7 @@ from recollect.model.retention import Retention
 from recollect.model.search import AtMost
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark
-from recollect.record.retention import TTL, expiry
+from recollect.record.retention import LONGEST_TTL, TTL
 from recollect.tend.idle import used_together, with_older
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
@@ -33,12 +33,15 @@ def plan_expiry(work: Workspace, mark: Mark) -> Iterator[Step]:
 
 
 def extended(memory: MemoryRecord, used: Usage | None, policy: Retention, now: datetime) -> datetime | None:
-    """Until when a memory lives because it is popular; None for others, and for those whose end somebody
-    has set."""
+    """Until when a memory lives because it is popular: for as long as one that is made now, or, where those
+    do not expire, as it was given itself. None for others, and for those whose end somebody has set."""
     popular = used is not None and used.since_renewal >= policy.popular
     if not popular or memory.expires_at is None or TTL not in memory.metadata:
         return None
-    return expiry(policy, max(now, memory.expires_at))
+    given = memory.metadata[TTL]
+    own = isinstance(given, int | float) and 0 < given <= LONGEST_TTL
+    days = given if own and not policy.expire else policy.ttl_days
+    return max(now, memory.expires_at) + timedelta(days=days)
 
 
 def _renewal(memory: MemoryRecord, end: datetime, used: Usage | None, policy: Retention) -> Step:

@@ -39,6 +39,15 @@ class OnceContract(StoreSuite):
         assert known.made == (("fact", "b"), ("fact", "a")), "in the order in which they were stored"
         assert alice.answered("other") is None
 
+    def test_what_changes_beside_it_was_not_made_by_it(self, alice: UserStore) -> None:
+        old = a_fact("old", "tea")
+        alice.apply([put(old)])
+        beside = [Expect("fact", "old", old), put(replace(old, content="green tea"))]
+        alice.apply([once(), *beside, Expect("fact", "new", None), put(a_fact("new", "coffee"))])
+        known = alice.answered("k")
+        assert known is not None
+        assert known.made == (("fact", "new"),)
+
     def test_what_was_done_once_is_not_done_again(self, alice: UserStore) -> None:
         alice.apply([once(), put(a_fact("a", "tea"))])
         before = alice.seq()

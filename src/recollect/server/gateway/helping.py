@@ -91,6 +91,8 @@ def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, kee
         if heard.said is None:
             return
         work = workspace_of(scope_of(memory, exchange))
+        if not work.wishes().enabled:  # where memory was too slow to be asked, this is the first to know
+            return
         record_thread(
             work,
             exchange.said,

@@ -26,12 +26,12 @@ from recollect.server.serving import serving
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 COUNTING = "responses/input_tokens"
 STATELESS = (
-    *("models", "embeddings", "completions", "moderations", "rerank", "tokenize", "detokenize"),
+    *("embeddings", "completions", "moderations", "rerank", "tokenize", "detokenize"),
     *("audio/speech", "audio/transcriptions", "audio/translations"),
     *("images/generations", "images/edits", "images/variations", COUNTING),
 )
-"""Paths that leave nothing at the upstream. All others are for the one user of a machine of their own: with a
-key of the upstream that many share, each would reach what the others have there."""
+"""Paths that leave nothing at the upstream, as asking for models does. All others are for the one user of a
+machine of their own: with a key of the upstream that many share, each would reach what others have there."""
 
 
 def first() -> list[Route]:
@@ -108,7 +108,7 @@ async def _pass_on(request: Request) -> Response:
     """Anything else, as it is."""
     process, who = serving(request), await caller(request)
     wanted: str = request.path_params["path"]
-    if who.role != "local" and not _is_stateless(wanted):
+    if who.role != "local" and not _is_stateless(request.method, wanted):
         message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."
         return Turned(404, message, "not_found").answer()
     content = await request.body()
@@ -130,5 +130,8 @@ async def _pass_on(request: Request) -> Response:
     return Passing(process, prepared)
 
 
-def _is_stateless(path: str) -> bool:
-    return any(path == one or (one == "models" and path.startswith("models/")) for one in STATELESS)
+def _is_stateless(method: str, path: str) -> bool:
+    """A model that somebody has trained can be deleted by its name."""
+    if path == "models" or path.startswith("models/"):
+        return method in ("GET", "HEAD")
+    return path in STATELESS

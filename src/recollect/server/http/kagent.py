@@ -12,7 +12,7 @@ from starlette.responses import Response
 from recollect import Invalid, NotFound, ScopedMemory
 from recollect.model.records import MEMORY_KINDS, MemoryRecord
 from recollect.model.scope import NAME_LIMIT
-from recollect.record.retention import TTL
+from recollect.record.retention import LONGEST_TTL, TTL
 from recollect.server.answers import answer
 from recollect.server.http.shapes import REFUSED, Body, Number, Vector, Whole, gives, like, made
 from recollect.server.http.writing import FORGETS, Writes, every, forgotten, seen
@@ -24,7 +24,6 @@ router = APIRouter(prefix="/api/memories", tags=["kagent"], responses=REFUSED)
 BATCH = 50
 FOUND = 5
 MIN_SCORE = 0.3
-LONGEST_TTL = 36_500
 LISTED = 10_000
 PAGE = 500
 

@@ -62,7 +62,7 @@ _MEANING: dict[str, tuple[type[StoreError], str]] = {
     ),
     "0A000": (
         StoreUnavailable,
-        "lacks what Recollect needs: PostgreSQL 15 or newer with the extension pgvector 0.7 or newer.",
+        "lacks what Recollect needs: PostgreSQL 15 or newer with the extension pgvector 0.8 or newer.",
     ),
     "58P01": (
         StoreUnavailable,

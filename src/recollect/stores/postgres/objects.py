@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Text
 
+from recollect.errors import StoreUnavailable
 from recollect.stores.postgres import storage, text
 from recollect.stores.sql import migrate, schema
 
@@ -19,6 +20,8 @@ WORKER = "recollect_worker"
 READY = "partitions"
 """The mark of a schema that is complete, with how many partitions each table has."""
 
+PGVECTOR = (0, 8)
+_VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 AUDIT_AHEAD = timedelta(days=7)
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,6 +59,7 @@ def create(connection: Connection) -> None:
     """Everything but the partitions, in the transaction that was begun."""
     run = connection.exec_driver_sql
     run("CREATE EXTENSION IF NOT EXISTS vector")
+    _check_vectors(connection)
     for role in (APP, WORKER):
         _create_role(connection, role)
     migrate.upgrade(connection)
@@ -68,6 +72,16 @@ def create(connection: Connection) -> None:
     build_walls(connection)
     _grant(connection)
     _create_function(connection)
+
+
+def _check_vectors(connection: Connection) -> None:
+    """An older pgvector would refuse to search by an index until enough is found, once there is an index."""
+    version: str = connection.exec_driver_sql(_VERSION).scalar_one()
+    if tuple(int(part) for part in version.split(".")[:2]) < PGVECTOR:
+        raise StoreUnavailable(
+            f"The server has pgvector {version}, and Recollect needs 0.8 or newer: install it there, and let "
+            "a superuser run ALTER EXTENSION vector UPDATE in this database."
+        )
 
 
 def _grant(connection: Connection) -> None:
@@ -83,6 +97,7 @@ def _grant(connection: Connection) -> None:
 def extend(connection: Connection) -> None:
     """What a migration's new tables need, but for their partitions, which are found to be missing; and what
     this release asks the server for."""
+    _check_vectors(connection)
     build_walls(connection)
     _grant(connection)
     connection.exec_driver_sql(_unmeasured(KEYS))

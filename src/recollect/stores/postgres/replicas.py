@@ -58,13 +58,15 @@ class Replicas:
             watch(standby)
 
     def wrote(self, user: str | None, place: int | None) -> None:
-        """Note that something of a user, or with None of nobody in particular, was committed."""
+        """Note that something of a user, or with None of nobody in particular, was committed. Of two at once
+        who committed first may tell last."""
         now = self._now()
         with self._lock:
             if len(self._written) > MANY:  # older ones are behind what any standby in use has replayed
                 recent = {u: one for u, one in self._written.items() if one[0] >= now - self._seconds}
                 self._written = recent
-            self._written[user] = (now, place)
+            _, before = self._written.get(user, (now, None))
+            self._written[user] = (now, place if place is None or before is None else max(place, before))
 
     @contextmanager
     def read(self, user: str | None) -> Generator[Connection]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import bindparam
 
 from recollect.errors import Repeated
-from recollect.model.changes import Answered, Append, Change, Log, Once, Put
+from recollect.model.changes import Answered, Append, Change, Expect, Log, Once, Put
 from recollect.model.records import Turn
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
@@ -36,13 +36,14 @@ def note_once(rows: UserRows, changes: Sequence[Change], turns: Sequence[Turn]) 
 
 
 def _made(changes: Sequence[Change], turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
-    """The kinds and ids of what was stored, in order."""
+    """The kinds and ids of what was stored that was not there before, in order."""
     said = iter(turns)
+    known = {(one.kind, one.id) for one in changes if isinstance(one, Expect) and one.record is not None}
     for change in changes:
         match change:
             case Append(drafts):
                 yield from ((turn.kind, turn.id) for _, turn in zip(drafts, said, strict=False))
-            case Put(record):
+            case Put(record) if (record.kind, record.id) not in known:
                 yield record.kind, record.id
             case Log(entry):
                 yield entry.kind, entry.id
