@@ -18,6 +18,8 @@ from recollect.record.copy import copy_store
 from recollect.record.digest import contents
 from recollect.stores.sqlite.backend import open_store
 
+pytestmark = pytest.mark.slow
+
 TURNS = 1500
 WRITING = """
     from recollect import Memory

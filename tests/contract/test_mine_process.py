@@ -14,6 +14,8 @@ from recollect.ports.clock import SystemClock
 from tests.contract.children import child, output
 from tests.contract.mining import TALKS, assert_whole, everything, killed, opened, recorded, said
 
+pytestmark = pytest.mark.slow
+
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.engine)]
 
 

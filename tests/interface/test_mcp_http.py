@@ -254,6 +254,7 @@ def test_a_store_that_fails_is_an_error_that_tells_no_secrets(tmp_path: Path) ->
             assert answered.json()["result"]["isError"] is True
 
 
+@pytest.mark.slow
 def test_several_processes_behind_one_address_answer_alike(tmp_path: Path) -> None:
     database = tmp_path / "memory.db"
     with Memory.open(database, embedder="hashing") as memory:
@@ -271,6 +272,7 @@ def test_several_processes_behind_one_address_answer_alike(tmp_path: Path) -> No
     assert "Whales" not in process.log.read_text()
 
 
+@pytest.mark.slow
 def test_a_server_starts_without_the_sdk_and_ends_while_clients_are_connected(tmp_path: Path) -> None:
     code = (
         "import sys\nimport recollect.server.app, recollect.cli\n"

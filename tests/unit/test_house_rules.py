@@ -217,6 +217,7 @@ def test_what_a_file_of_the_page_names_is_found(tmp_path: Path) -> None:
     assert named(tmp_path / "x.css", '@import url("y.css");\na { color: red }') == {tmp_path / "y.css"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("refuse", "status"), [("", 0), ("1", 1)])
 @pytest.mark.parametrize("jobs", ["0", "1"])
 def test_a_skip_fails_the_run_where_skips_are_refused(
