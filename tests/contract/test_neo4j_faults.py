@@ -122,21 +122,29 @@ def test_drawing_it_again_changes_nothing(drawn: Memory, place: bolt.Place) -> N
     assert bolt.everything(place) == before
 
 
+@pytest.mark.parametrize("size", ["PORTION", "AT_ONCE"])
 def test_portions_of_any_size_draw_the_same(
-    drawn: Memory, place: bolt.Place, monkeypatch: pytest.MonkeyPatch
+    drawn: Memory, place: bolt.Place, monkeypatch: pytest.MonkeyPatch, size: str
 ) -> None:
     tell_some(drawn)
     drawn.scope("derek").forget(conversation="work")
     told(drawn)
     before, epoch = bolt.everything(place), _epoch(drawn)
-    monkeypatch.setattr("recollect.stores.neo4j.index.PORTION", 1)
+    monkeypatch.setattr(f"recollect.stores.neo4j.index.{size}", 1)
     assert drawn.rebuild_projection("neo4j") == 1
+    assert bolt.everything(place) == before.replace(epoch, _epoch(drawn))
+    drawn.scope("derek").forget(conversation="a trip")
+    told(drawn)
+    before, epoch = bolt.everything(place), _epoch(drawn)
+    assert "Zanzibar2" not in before
+    monkeypatch.undo()
+    drawn.rebuild_projection("neo4j")
     assert bolt.everything(place) == before.replace(epoch, _epoch(drawn))
 
 
 def _epoch(memory: Memory) -> str:
     assert memory.graph is not None
-    return memory.graph.made()
+    return memory.graph.epoch()
 
 
 @pytest.mark.parametrize("what", ["turn", "conversation", "user"])
@@ -194,6 +202,18 @@ def test_it_is_rebuilt_while_it_is_asked(drawn: Memory) -> None:
         while not rebuilding.done():
             assert mine.neighbours("Anna", hops=3) == wanted
         assert rebuilding.result() > 0
+    agree(drawn, "derek")
+
+
+def test_one_that_another_process_has_rebuilt_is_asked(
+    drawn: Memory, place: bolt.Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_some(drawn)
+    assert drawn.scope("derek").recall("Where does Anna live?").problems == ()
+    with Memory.open(tmp_path / "memory.db", embedder="none", **place.settings()) as other:
+        other.rebuild_projection("neo4j")
+    monkeypatch.setattr("recollect.recall.graph.GAP", 2)
+    assert drawn.scope("derek").recall("Where does Anna live?").problems == ()
     agree(drawn, "derek")
 
 

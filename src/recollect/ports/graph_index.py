@@ -9,11 +9,6 @@ from recollect.ports.projection import Projection
 class GraphIndex(Projection, Protocol):
     """Who and what is related, by ids; `ProjectionError` when it is not of this epoch any more, or fails."""
 
-    def made(self) -> str:
-        """The epoch of what there is, as far as is known; `ProjectionError` when nothing was made yet. Makes
-        nothing: whoever asks a question does not wait for that."""
-        ...
-
     def bonds(
         self,
         epoch: str,

@@ -107,13 +107,14 @@ class Graph:
             return None
         if reason := self._work.resting.reason(index.name):
             raise ProjectionError(reason)
-        epoch = self._ask(index, index.made)
-        reach = self.view.reach(index.name, epoch, self._work.clock.now(), index.settles)
+        reach = self.view.reach(index.name, None, self._work.clock.now(), index.settles)
         if reach is None:
             return None
         if reach.seq - reach.reached > GAP:
             raise ProjectionError(_behind(index))
-        return _Reached(index, epoch, reach.number, reach.reached, reach.seq)
+        if not reach.epoch:  # nothing of them was drawn yet: all there is would be read from the store anyway
+            return None
+        return _Reached(index, reach.epoch, reach.number, reach.reached, reach.seq)
 
     def _ask(self, index: GraphIndex, question: Callable[[], T]) -> T:
         with self._work.resting.after_slow_failure(index.name, _FALLBACK):

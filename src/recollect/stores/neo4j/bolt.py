@@ -7,7 +7,8 @@ ended, with its connection. So questions run in a loop of their own, in a thread
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
@@ -44,6 +45,7 @@ class Bolt:
         self._driver: Any = None
         self._bookmarks: Any = None
         self._process = 0
+        self._closed = False
 
     def read(self, statement: str, **given: Any) -> list[Row]:
         return self._once(READ_ACCESS, self._timeout, statement, given)
@@ -105,7 +107,7 @@ class Bolt:
             return await asyncio.wait_for(ask(), timeout)
 
         try:
-            return asyncio.run_coroutine_threadsafe(within(), self._running()).result()
+            return self._begun(within).result()
         except AuthError:
             raise ProjectionError(
                 f"{self.where} does not let us in: set RECOLLECT_NEO4J_USER and RECOLLECT_NEO4J_PASSWORD."
@@ -121,8 +123,11 @@ class Bolt:
                 f"{self.where} cannot be reached ({type(error).__name__}): see that it runs and that "
                 "RECOLLECT_NEO4J is right."
             ) from None
-        except asyncio.CancelledError:
-            raise ProjectionError(f"{self.where} is not asked any more: this is closing.") from None
+        except CancelledError:
+            raise self._closing() from None
+
+    def _closing(self) -> ProjectionError:
+        return ProjectionError(f"{self.where} is not asked any more: this is closing.")
 
     def _connected(self) -> Any:
         """A driver, with its own ways of trying again switched off: whoever asks has another way."""
@@ -137,31 +142,46 @@ class Bolt:
             telemetry_disabled=True,
         )
 
+    def _begun(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Under the lock: what is begun before `close` is ended by it, and nothing is begun after."""
+        with self._lock:
+            if self._closed:
+                raise self._closing()
+            return asyncio.run_coroutine_threadsafe(ask(), self._running())
+
     def _running(self) -> asyncio.AbstractEventLoop:
         """The loop; another one after a fork, which no thread survives."""
-        with self._lock:
-            if self._loop is None or self._process != os.getpid():
-                self._process, self._driver = os.getpid(), None
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="recollect-bolt", daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        if self._loop is None or self._process != os.getpid():
+            self._process, self._driver = os.getpid(), None
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="recollect-bolt", daemon=True)
+            self._thread.start()
+        return self._loop
 
     def close(self) -> None:
+        """Whoever still waits for an answer is told that there will be none."""
         with self._lock:
+            self._closed = True
             loop, self._loop = self._loop, None
-            driver, self._driver = self._driver, None
         if loop is None or self._thread is None or self._process != os.getpid():
             return
-        if driver is not None:
-            with suppress(DriverError, Neo4jError, OSError, TimeoutError):
-                closing = asyncio.wait_for(driver.close(), self._timeout)
-                asyncio.run_coroutine_threadsafe(closing, loop).result()
+        asyncio.run_coroutine_threadsafe(self._ended(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         self._thread.join()
         loop.close()
+
+    async def _ended(self) -> None:
+        """A task that the loop leaves unfinished would be waited for without end."""
+        asking = {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+        for task in asking:
+            task.cancel()
+        if asking:
+            await asyncio.wait(asking, timeout=self._timeout)
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            with suppress(DriverError, Neo4jError, OSError, TimeoutError):
+                await asyncio.wait_for(driver.close(), self._timeout)
+        await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 def _timed(statement: str, timeout: float) -> Any:

@@ -7,18 +7,20 @@ and labels and the types of edges are those listed here.
 
 import hmac
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from recollect.model.records import BY_KIND, SEARCHABLE, MemoryRecord, Procedure, Record, Turn, counted
 from recollect.model.space import Space
 from recollect.ports.store import FeedEntry, UserView
 
 Row = dict[str, Any]
+K = TypeVar("K")
+V = TypeVar("V")
 
 MOST_TEXT = 2000
 """How many characters of a text are drawn: the graph is for finding and looking at, not for keeping."""
@@ -137,6 +139,32 @@ class Drawing:
     gone: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     nodes: dict[str, list[Row]] = field(default_factory=dict[str, list[Row]])
     edges: dict[tuple[str, Edge], list[Row]] = field(default_factory=dict[tuple[str, Edge], list[Row]])
+
+
+def parts(drawing: Drawing, most: int) -> Iterator[Drawing]:
+    """A large drawing in parts of so many records, what is gone first; records keep their edges."""
+    gone = [(kind, id) for kind, ids in drawing.gone.items() for id in ids]
+    nodes = [(kind, row) for kind, rows in drawing.nodes.items() for row in rows]
+    if len(gone) + len(nodes) <= most:
+        yield drawing
+        return
+    for at in range(0, len(gone), most):
+        yield Drawing(drawing.space, gone=_grouped(gone[at : at + most]))
+    edges: dict[tuple[str, str], list[tuple[tuple[str, Edge], Row]]] = {}
+    for which, rows in drawing.edges.items():
+        for row in rows:
+            edges.setdefault((which[0], row["id"]), []).append((which, row))
+    for at in range(0, len(nodes), most):
+        some = nodes[at : at + most]
+        theirs = [edge for kind, row in some for edge in edges.get((kind, row["id"]), ())]
+        yield Drawing(drawing.space, nodes=_grouped(some), edges=_grouped(theirs))
+
+
+def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    groups: dict[K, list[V]] = {}
+    for group, one in pairs:
+        groups.setdefault(group, []).append(one)
+    return groups
 
 
 def vector_name(space: Space) -> str:

@@ -16,7 +16,7 @@ from recollect.ports.projection import Portion
 from recollect.ports.store import Store, UserView
 from recollect.stores.neo4j import cypher
 from recollect.stores.neo4j.bolt import Bolt, Row, Run
-from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, id_of, key
+from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, id_of, key, parts
 
 log = logging.getLogger("recollect")
 
@@ -24,8 +24,8 @@ LAYOUT = 2
 """Which way of drawing this is: a graph drawn another way is made anew."""
 PORTION = 200
 """How many records are drawn at once, about."""
-AT_ONCE = 500
-"""How many nodes are removed at once."""
+AT_ONCE = 1000
+"""How many nodes are drawn or removed in one transaction, which has a limit to how long it takes."""
 SETTLES = timedelta(seconds=10)
 """For how long a member of a cluster may not have heard of what another took."""
 
@@ -34,7 +34,6 @@ class Neo4jGraph:
     def __init__(self, store: Store, bolt: Bolt) -> None:
         self._store = store
         self._bolt = bolt
-        self._epoch: str | None = None
 
     @property
     def name(self) -> str:
@@ -44,14 +43,6 @@ class Neo4jGraph:
     def settles(self) -> timedelta:
         return SETTLES if self._bolt.routed else timedelta(0)
 
-    def made(self) -> str:
-        if self._epoch is None:
-            found = self._bolt.read(cypher.MADE, memory=self._memory)
-            self._epoch = next((row["epoch"] for row in found), None)
-        if self._epoch is None:
-            raise ProjectionError(f"{self._bolt.where} has no graph yet; `recollect tend` draws it.")
-        return self._epoch
-
     def ping(self) -> None:
         self._bolt.read(cypher.MADE, memory=self._memory)
 
@@ -59,7 +50,6 @@ class Neo4jGraph:
         space = self._store.active_space()
         for row in self._bolt.write(cypher.MADE, memory=self._memory):
             if row["layout"] == LAYOUT and _is_of(row["epoch"], space):
-                self._epoch = row["epoch"]
                 return row["epoch"]
         self.drop()
         for statement in cypher.SCHEMA:
@@ -68,7 +58,6 @@ class Neo4jGraph:
             self._index_vectors(cypher.vector_indexes(space))
         epoch = f"{_code(space)}_{uuid.uuid4().hex}"
         (row,) = self._bolt.write(cypher.MAKE, memory=self._memory, epoch=epoch, layout=LAYOUT)
-        self._epoch = row["epoch"]
         return row["epoch"]
 
     def _index_vectors(self, statements: Iterable[str]) -> None:
@@ -85,7 +74,12 @@ class Neo4jGraph:
         return Portion(upto, drawn(view, entries, self._store.active_space()))
 
     def write(self, epoch: str, number: int, portion: Portion) -> None:
+        """In several transactions, if there is much of it: it counts as written once all of it is."""
         drawing: Drawing = portion.content
+        for part in parts(drawing, AT_ONCE):
+            self._write(epoch, number, part)
+
+    def _write(self, epoch: str, number: int, drawing: Drawing) -> None:
         this = {"memory": self._memory, "epoch": epoch}
         with self._bolt.transaction() as run:
             self._current(run(cypher.IS_MADE, **this) if _is_of(epoch, drawing.space) else [])
@@ -98,7 +92,6 @@ class Neo4jGraph:
             self._remove(cypher.forget(label), user=self._user(number))
 
     def drop(self) -> None:
-        self._epoch = None
         found = self._bolt.write(cypher.UNMAKE, memory=self._memory)
         for label in ALL_LABELS:
             self._remove(cypher.drop(label), whose=self._user(""))
@@ -159,7 +152,6 @@ class Neo4jGraph:
 
     def _current(self, found: list[Row]) -> None:
         if not found:
-            self._epoch = None
             raise ProjectionError(f"The graph of {self._bolt.where} was made anew, or is gone.")
 
     def close(self) -> None:
