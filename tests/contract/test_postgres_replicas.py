@@ -1,10 +1,12 @@
 """Recall from a real hot standby: fresh enough, never behind one's own writes, and never in the way."""
 
+import gc
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 import pytest
 
 from recollect import Memory
@@ -176,6 +178,20 @@ def test_killing_it_under_load_fails_nobody(
     until(lambda: recalled(users[0])[1])
     (state,) = replicated.stats()["replicas"]
     assert state["behind_bytes"] >= 0
+
+
+def test_a_connection_in_use_is_closed_though_another_was_lost(
+    replicated: Store, standby: Standby, watch: Watch
+) -> None:
+    settle(replicated, standby, watch)
+    replicas = replicated._backend._replicas  # type: ignore[attr-defined]
+    with replicas.read("alice") as connection:
+        assert connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one()
+        replicas._leave_alone(*replicas._standbys, psycopg.errors.AdminShutdown("It is being shut down."))
+    del connection
+    gc.collect()  # which would warn of it
+    replicas._resting._until.clear()
+    assert recalled(replicated.user("alice")) == ({"old"}, True)
 
 
 def test_one_that_never_was_there_is_left_alone(database: str) -> None:

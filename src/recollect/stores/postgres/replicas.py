@@ -139,7 +139,7 @@ class Replicas:
         """For a while, unless it was in the way of what it replays: that passes at once."""
         if failures.connection_lost(error) or not failures.may_pass(error):
             self._resting.rest(standby.where, failures.first_line(error))
-            standby.engine.dispose()
+            standby.mistrust()
 
 
 def _state(standby: Sessions, place: int) -> dict[str, Any]:

@@ -188,6 +188,11 @@ class Sessions:
         for engine in {self.engine, self._direct, self._beside}:
             engine.dispose()
 
+    def mistrust(self) -> None:
+        """Take all connections that there are for dead. To dispose of them would leave those open that others
+        have just now."""
+        self._lost = time.monotonic()
+
     def before_fork(self) -> None: ...
 
     def after_fork(self) -> None:
