@@ -12,18 +12,20 @@ from recollect.model.scope import check_name
 EVERYWHERE = ""
 """In place of a channel: all of a user's."""
 
+LONGEST_DAYS = 36_500
+"""The longest time of which anything is said in days."""
 _BOUNDS: dict[str, tuple[float, float]] = {
-    "ttl_days": (0.0001, 36_500),
+    "ttl_days": (0.0001, LONGEST_DAYS),
     "popular": (1, 1_000_000_000),
     "decay_rate": (0.01, 1),
     "decay_idle_hours": (0, 876_000),
-    "inferred_decay_days": (0.01, 36_500),
+    "inferred_decay_days": (0.01, LONGEST_DAYS),
     "access_boost": (0, 10),
     "recency_boost": (0, 10),
-    "archive_days": (0.0001, 36_500),
+    "archive_days": (0.0001, LONGEST_DAYS),
     "entity_salience": (0, 1),
-    "entity_idle_days": (0.0001, 36_500),
-    "turn_days": (0, 36_500),
+    "entity_idle_days": (0.0001, LONGEST_DAYS),
+    "turn_days": (0, LONGEST_DAYS),
     "turn_quota": (0, 2_000_000_000),
     "memory_quota": (0, 2_000_000_000),
     "channel_turn_quota": (0, 2_000_000_000),

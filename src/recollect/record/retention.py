@@ -17,7 +17,6 @@ SETTING = "retention"
 """Under which name of a user's settings it is kept what differs."""
 TTL = "ttl_days"
 """In the metadata of a memory that expires because the policy says so: after how many days."""
-LONGEST_TTL = 36_500
 
 _WHOLE = {"turn_quota", "memory_quota"}
 

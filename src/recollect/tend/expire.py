@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from recollect.model.changes import Expect, Renew, Revise
 from recollect.model.records import MemoryRecord
-from recollect.model.retention import Retention
+from recollect.model.retention import LONGEST_DAYS, Retention
 from recollect.model.search import AtMost
 from recollect.ports.store import Usage
 from recollect.ports.tending import Mark
-from recollect.record.retention import LONGEST_TTL, TTL
+from recollect.record.retention import TTL
 from recollect.tend.idle import used_together, with_older
 from recollect.tend.steps import Step
 from recollect.workspace import Workspace
@@ -39,7 +39,7 @@ def extended(memory: MemoryRecord, used: Usage | None, policy: Retention, now: d
     if not popular or memory.expires_at is None or TTL not in memory.metadata:
         return None
     given = memory.metadata[TTL]
-    own = isinstance(given, int | float) and 0 < given <= LONGEST_TTL
+    own = isinstance(given, int | float) and 0 < given <= LONGEST_DAYS
     days = given if own and not policy.expire else policy.ttl_days
     return max(now, memory.expires_at) + timedelta(days=days)
 

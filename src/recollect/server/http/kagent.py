@@ -11,8 +11,9 @@ from starlette.responses import Response
 
 from recollect import Invalid, NotFound, ScopedMemory
 from recollect.model.records import MEMORY_KINDS, MemoryRecord
+from recollect.model.retention import LONGEST_DAYS
 from recollect.model.scope import NAME_LIMIT
-from recollect.record.retention import LONGEST_TTL, TTL
+from recollect.record.retention import TTL
 from recollect.server.answers import answer
 from recollect.server.http.shapes import REFUSED, Body, Number, Vector, Whole, gives, like, made
 from recollect.server.http.writing import FORGETS, Writes, every, forgotten, seen
@@ -41,7 +42,7 @@ class Session(Body):
     content: str
     vector: Vector | None = None
     metadata: dict[str, Any] | None = None
-    ttl_days: Annotated[Whole, Field(le=LONGEST_TTL)] | None = None
+    ttl_days: Annotated[Whole, Field(le=LONGEST_DAYS)] | None = None
 
     model_config = like(_EXAMPLE)
 

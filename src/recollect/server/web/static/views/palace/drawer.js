@@ -60,7 +60,8 @@ function further(turn, way, label, put, signal) {
   let reached = turn.index;
   let ahead = [];
   let busy = true;
-  const button = h("button.link", { type: "button", hidden: true, onclick: () => busy || trying(() => alone(grow)) }, label);
+  const onclick = () => busy || trying(() => alone(grow));
+  const button = h("button.link", { type: "button", hidden: true, onclick }, label);
   async function look(count) {
     const steps = Array.from({ length: count }, (_, place) => reached + way * (place + 1));
     const indexes = steps.filter((index) => index >= 0);
@@ -69,6 +70,7 @@ function further(turn, way, label, put, signal) {
   }
   async function grow() {
     put(ahead.map((one) => line(one, false)));
+    ahead = []; // should asking for more fail, these are not put in again
     await look(MORE);
     button.hidden = !ahead.length;
   }
