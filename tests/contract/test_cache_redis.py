@@ -146,13 +146,13 @@ def test_no_byte_of_what_was_forgotten_is_left(
     open_memory: OpenMemory, redis_server: redis.Server, redis_client: Any, what: str, key: str
 ) -> None:
     memory = open_memory(redis_server.url, key=key)
-    ana, ben = memory.scope("ana"), memory.scope("ben")
+    ana, ben = memory.scope("anastasia"), memory.scope("ben")
     ana.record("user", "the needle is in the haystack", conversation="c")
     fact = ana.remember("needle, sharp")
     ben.record("user", "ben's own")
     assert ana.recall("needle").hits
     assert ben.recall("own").hits
-    assert {b"cache:ana:answers", b"cache:ana:vectors"} < set(redis_client.keys())
+    assert {b"cache:anastasia:answers", b"cache:anastasia:vectors"} < set(redis_client.keys())
     assert b"needle" not in dump(redis_client)
     target: dict[str, Any] = {
         "memory": {"id": fact.id},
@@ -160,7 +160,7 @@ def test_no_byte_of_what_was_forgotten_is_left(
         "everything": {"everything": True},
     }[what]
     ana.forget(**target)
-    assert b"ana" not in dump(redis_client)
+    assert b"anastasia" not in dump(redis_client)
     assert set(redis_client.keys()) == {b"cache:ben:answers", b"cache:ben:vectors"}
 
 

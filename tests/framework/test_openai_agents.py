@@ -200,16 +200,16 @@ def test_memory_stands_in_front_of_the_question_and_stays_out_of_the_history(mem
     async def scenario() -> None:
         scope = memory.scope(user="anna")
         first, second = RecollectSession("s1", scope), RecollectSession("s2", scope)
-        await ask(Scripted(lambda input: said("Noted.")), "My locker number is 1882.", scope, first)
-        model = Scripted(lambda input: said("1882."))
+        await ask(Scripted(lambda input: said("Noted.")), "My locker number is walrus-1882.", scope, first)
+        model = Scripted(lambda input: said("walrus-1882."))
         await ask(model, "Thanks for helping me out.", scope, second)
         await ask(model, "What is my locker number?", scope, second)
         shown = model.inputs[-1]
         assert [item.get("role") for item in shown] == ["user", "assistant", "system", "user"]
-        assert "1882" in shown[2]["content"]
+        assert "walrus-1882" in shown[2]["content"]
         assert "memory_context" not in str(await second.get_items())
         await ask(model, "What is my locker number?", memory.scope(user="ben"))
-        assert "1882" not in str(model.inputs[-1])
+        assert "walrus-1882" not in str(model.inputs[-1])
 
     asyncio.run(scenario())
 

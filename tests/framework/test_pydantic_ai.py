@@ -117,11 +117,11 @@ def test_what_one_user_said_is_shown_to_them_in_another_conversation(memory: Any
     async def scenario() -> None:
         model = Asked()
         agent = agent_of(memory, model)
-        await agent.run("My locker number is 1882.", deps="anna", conversation_id="c1")
+        await agent.run("My locker number is walrus-1882.", deps="anna", conversation_id="c1")
         result = await agent.run("What is my locker number?", deps="anna", conversation_id="c2")
         await agent.run("What is my locker number?", deps="ben", conversation_id="c2")
-        assert ["1882" in shown for shown in model.shown()] == [False, True, False]
-        assert "1882" not in str(result.all_messages())  # what was shown is no part of the run
+        assert ["walrus-1882" in shown for shown in model.shown()] == [False, True, False]
+        assert "walrus-1882" not in str(result.all_messages())  # what was shown is no part of the run
         kinds = [part.part_kind for part in model.requests[1][-1].parts]
         assert kinds == ["system-prompt", "user-prompt"]
 
@@ -145,7 +145,7 @@ def test_the_conversation_that_goes_on_is_not_recalled(here: Memory) -> None:
     model = Asked()
     agent = agent_of(here, model)
     for _ in range(2):
-        ran(agent, "My locker number is 1882, isn't it?", deps="anna", conversation_id="c1")
+        ran(agent, "My locker number is walrus-1882, isn't it?", deps="anna", conversation_id="c1")
     assert model.shown() == ["", ""]
 
 
@@ -272,7 +272,7 @@ def test_any_text_is_recorded_whole(here: Memory, text: str) -> None:
 def test_what_was_forgotten_is_not_shown(here: Memory) -> None:
     model = Asked()
     agent = agent_of(here, model)
-    ran(agent, "My locker number is 1882.", deps="anna", conversation_id="c1")
+    ran(agent, "My locker number is walrus-1882.", deps="anna", conversation_id="c1")
     here.scope(user="anna").forget(conversation="c1")
     ran(agent, "What is my locker number?", deps="anna", conversation_id="c2")
     assert model.shown() == ["", ""]

@@ -15,7 +15,7 @@ import pytest
 from tests.interface.guarded import guarded, problem, remembered
 from tests.interface.serving import Served
 
-SECRET = "the safe opens with 4711"
+SECRET = "the safe opens with walrus-4711"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def bens(server: Served) -> str:
 def test_another_users_memory_is_not_found(server: Served, ana: httpx.Client, bens: str) -> None:
     told = ana.post("/api/v1/recall", json={"query": "What does the safe open with?"})
     assert told.status_code == 200
-    assert "4711" not in told.text
+    assert "walrus-4711" not in told.text
     problem(ana.get(f"/api/v1/records/{bens}"), 404)
 
 
@@ -98,7 +98,7 @@ def test_a_forged_user_in_body_or_query_changes_nothing(
     assert written.status_code in (201, 422)
     told = ana.post("/api/v1/recall", json={"query": "the safe", name: "ben"}, params={name: "ben"})
     assert told.status_code in (200, 422)
-    assert "4711" not in told.text
+    assert "walrus-4711" not in told.text
     got = ana.get(f"/api/v1/records/{bens}", params={name: "ben"})
     assert got.status_code == 422  # before anything is looked for
     assert server.memory.scope("ben").counts() == before

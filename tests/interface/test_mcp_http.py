@@ -35,14 +35,16 @@ def test_two_users_have_two_memories(served: Served, era: str) -> None:
     ana, ben = served.issue(owner=f"ana {era}").key, served.issue(owner=f"ben {era}").key
 
     async def save(client: Client) -> str:
-        await told(client, "record", role="user", content="The vault opens with 4711", conversation="vault")
-        return (await told(client, "remember", content="Ana's safe code is 4711", about="Ana"))["id"]
+        await told(
+            client, "record", role="user", content="The vault opens with kiwi-4711", conversation="vault"
+        )
+        return (await told(client, "remember", content="Ana's safe code is kiwi-4711", about="Ana"))["id"]
 
     id = within(over_http(served.url, ana, era), save)
 
     async def pry(client: Client) -> None:
-        assert "4711" not in await text(client, "recall", query="safe code 4711 vault")
-        assert "4711" not in await text(client, "timeline")
+        assert "kiwi-4711" not in await text(client, "recall", query="safe code kiwi-4711 vault")
+        assert "kiwi-4711" not in await text(client, "timeline")
         for tool, given in (
             ("correct", {"id": id, "content": "mine now"}),
             ("pin", {"id": id}),
@@ -51,7 +53,7 @@ def test_two_users_have_two_memories(served: Served, era: str) -> None:
         ):
             said = await refused(client, tool, **given)
             assert id in said
-            assert "4711" not in said
+            assert "kiwi-4711" not in said
         assert (await told(client, "forget", conversation="vault")).get("erased", {}) == {}
         entities = await client.read_resource("recollect://entities")
         assert "Ana" not in entities.contents[0].text  # type: ignore[union-attr]
@@ -61,7 +63,7 @@ def test_two_users_have_two_memories(served: Served, era: str) -> None:
     async def look(client: Client) -> str:
         return await text(client, "recall", query="safe code")
 
-    assert "4711" in within(over_http(served.url, ana, era), look)
+    assert "kiwi-4711" in within(over_http(served.url, ana, era), look)
 
 
 @pytest.mark.parametrize("name", ["user", "user_id", "scope", "X-Recollect-User"])
@@ -105,8 +107,8 @@ def test_the_address_says_where_memory_is_seen_from(served: Served) -> None:
     async def look(client: Client) -> str:
         return await text(client, "recall", query="launch")
 
-    assert "May" not in within(over_http(served.url, key, query="?channel=home"), look)
-    assert "May" in within(over_http(served.url, key, query="?channel=work"), look)
+    assert "launch is in May" not in within(over_http(served.url, key, query="?channel=home"), look)
+    assert "launch is in May" in within(over_http(served.url, key, query="?channel=work"), look)
     client = served.client(key)
     assert "each once" in problem(send(client, path="/mcp?user=victim"), 422)
     assert "each once" in problem(send(client, path="/mcp?channel=a&channel=b"), 422)

@@ -81,11 +81,11 @@ def test_an_answer_without_memory_leaves_nothing(agent: Served, model: OpenAISer
 
 def test_memory_is_the_callers_own(agent: Served, model: OpenAIServer) -> None:
     ada, bob = agent.of("ada"), agent.of("bob")
-    agent.memory.scope("ada").remember("Ada's safe opens with 4711")
+    agent.memory.scope("ada").remember("Ada's safe opens with walrus-4711")
     for client, knows in ((ada, True), (bob, False)):
         told = ask(client, "How does the safe open?", enable_memory=True, conversation="safe").json()
-        assert ("4711" in json.dumps(told["events"])) is knows
-        assert ("4711" in json.dumps(model.requests[-1].body)) is knows
+        assert ("walrus-4711" in json.dumps(told["events"])) is knows
+        assert ("walrus-4711" in json.dumps(model.requests[-1].body)) is knows
     turns = [turn.content for turn in agent.memory.scope("ada").conversation("safe")]
     assert turns == ["How does the safe open?", "Nothing to add."]
 
