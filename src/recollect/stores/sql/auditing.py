@@ -81,7 +81,7 @@ def _literal(text: str) -> str:
 def _without(value: Any, names: set[str]) -> Any:
     match value:
         case str():
-            return FORGOTTEN if value in names else value
+            return FORGOTTEN if value in names else _unquoted(value, names)
         case list():
             return [_without(part, names) for part in cast("list[Any]", value)]
         case dict():
@@ -89,6 +89,13 @@ def _without(value: Any, names: set[str]) -> Any:
             return {_without(name, names): _without(part, names) for name, part in parts.items()}
         case _:
             return value
+
+
+def _unquoted(told: str, names: set[str]) -> str:
+    """Reasons that were noted before these had no names in them quote a channel."""
+    for name in names:
+        told = told.replace(f"in the channel {name!r}", f"in the channel {FORGOTTEN!r}")
+    return told
 
 
 class AuditedUser:
