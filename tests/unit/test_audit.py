@@ -107,6 +107,20 @@ def test_off_leaves_receipts_only(open_memory: OpenMemory) -> None:
     assert [entry.id for entry in derek.audit()] == [gone.receipt]
 
 
+def test_what_makes_room_or_way_leaves_a_receipt_too(open_memory: OpenMemory) -> None:
+    derek = open_memory(audit="off").scope("derek")
+    derek.record("user", f"My sister {WORD} lives in Lyon.", conversation="a")
+    derek.mine()
+    derek.set_retention(memory_quota=len(derek.list("fact")))
+    derek.remember(f"{WORD} likes tea.", slot="drink")
+    assert told(derek) == [("evict", "memories", 1)]
+    derek.set_retention(memory_quota=None)
+    derek.remember(f"{WORD} likes coffee.", slot="drink")
+    assert told(derek)[1:] == [("replace", "records", 2)]
+    assert derek.audit("replace")[0].details == {"kinds": {"fact": 1, "turn": 1}}
+    assert WORD not in repr(derek.audit())
+
+
 # Reads
 
 

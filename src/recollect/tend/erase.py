@@ -211,10 +211,15 @@ def _replaced(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
 
 
 def making_way(work: Workspace, old: Sequence[MemoryRecord]) -> list[Change]:
-    """What has to change for memories to go because others take their place. No tombstone is left: what they
-    said may be said again."""
+    """What has to change for memories to go because others take their place, and the receipt of it. No
+    tombstone is left: what they said may be said again."""
     notes = [turn for memory in old for turn in _sources(work, memory, notes_only=True)]
-    return _erasing(work, _all_of_it(work, [*old, *notes]), [])
+    everything = _all_of_it(work, [*old, *notes])
+    counts = dict(Counter(record.kind for record in everything.values()))
+    receipt = work.log(
+        "replace", "records", count=len(everything), kind=old[0].kind, details={"kinds": counts}, always=True
+    )
+    return [*_erasing(work, everything, []), *receipt]
 
 
 def _erase(
