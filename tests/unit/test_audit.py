@@ -301,6 +301,31 @@ def test_names_of_what_is_forgotten_go_out_of_it(verbose: Memory, field: str) ->
     assert [entry.conversation for entry in plain.audit("record") if entry.channel == "other"] == ["other"]
 
 
+@pytest.mark.parametrize("field", ["conversation", "channel", "agent"])
+def test_a_bare_name_goes_out_of_what_waits_elsewhere(open_memory: OpenMemory, field: str) -> None:
+    here, there = open_memory(audit="verbose"), open_memory(audit="verbose")
+    here.scope("derek").record("user", "tea")
+    reader = there.scope("derek", **{field: WORD})  # type: ignore[arg-type]
+    reader.list("fact", channel=WORD)
+    reader.conversation(WORD)
+    gone = here.scope("derek").forget(**{field: WORD})  # type: ignore[arg-type]
+    there.flush()
+    entries = here.scope("derek").audit()
+    assert WORD not in repr(entries)
+    assert {"list", "conversation"} <= {entry.operation for entry in entries}
+    assert [entry.id for entry in entries if entry.operation == "forget"] == [gone.receipt]
+
+
+def test_traces_outlive_what_is_merged(verbose: Memory) -> None:
+    derek = verbose.scope("derek")
+    derek.record("user", "My sister Anna lives in Lyon. My friend Ben lives in Rome.", conversation="a")
+    derek.mine()
+    derek.recall(WORD)
+    verbose.flush()
+    derek.merge("Ben", into="Anna")
+    assert WORD in repr(derek.audit("recall"))
+
+
 # Asking
 
 

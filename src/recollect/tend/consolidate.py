@@ -89,7 +89,7 @@ def merge(work: Workspace, kind: str, id: str, other: str) -> str | None:
         Expect(kind, gone.id, gone),
         Put(one),
         Pool(kind, (gone.id,), one.id),
-        Remove(kind, (gone.id,), scrub=False),
+        Remove(kind, (gone.id,), scrub=False, erases=False),
         *logged,
     )
     return one.id

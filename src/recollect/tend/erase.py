@@ -242,9 +242,7 @@ def _erase(
         return Forgotten(counts, ids=(*everything,)[:TOLD], undoable=undoable)
     if not (everything or (beside and work.store.seq())):
         return Forgotten(counts)
-    if not everything:  # a name may be left in the audit, the settings and the palace
-        work.apply(*emptied(work, {}, labelled), *beside)
-        return Forgotten(counts)
+    # With nothing but a name, that may be left in the audit, the settings and the palace.
     changes = _erasing(work, everything, watched, labelled)
     id = work.new_id()
     token = sealed(work, [*changes, *beside], id) if undo else None
