@@ -129,8 +129,7 @@ def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = Fal
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
     labelled = [*work.store.find(Closet, {field: value})]
-    named = named_elsewhere(work, value) if field == "channel" else ()
-    beside = [Unname(field, (value,)), *relabelled, *named]
+    beside = [Unname(field, (value,)), *relabelled, *named_elsewhere(work, field, value)]
     return _erase(work, doomed, field, beside, watched, labelled, dry_run=dry_run)
 
 
@@ -185,7 +184,7 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         everything |= _all_of_it(work, older, spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched, spared=spares_pinned)
-    calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
+    calm = [replace(c, scrub=False) if isinstance(c, Remove | Unname) else c for c in changes]
     work.apply(*_empty(everything), *calm, *stones, *logged)
     return len(everything)
 

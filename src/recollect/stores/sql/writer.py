@@ -95,6 +95,8 @@ def apply(
                 writer.renew(change.ids)
             case Unname():
                 unname(rows, seq, change.field, change.names)
+                if change.scrub:
+                    note_erasure(backend, rows)
             case Pool():
                 pool_usage(rows, change)
             case _Run():
