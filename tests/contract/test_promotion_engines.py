@@ -169,6 +169,7 @@ def test_a_fact_that_matters_is_promoted_and_still_corrected(
     assert fact.id in [hit.id for hit in home.recall("Where do I live?").hits]
     details = audited(derek, "promote")[0].details
     assert details["promote_count"] == 5
+    assert (details["from"], details["to"]) == ("work", "_global")
     assert details["conversations"] == 2
 
     say(work, "I live in Lyon.", conversation="third")
