@@ -305,7 +305,7 @@ def test_names_of_what_is_forgotten_go_out_of_it(verbose: Memory, field: str) ->
 def test_a_bare_name_goes_out_of_what_waits_elsewhere(open_memory: OpenMemory, field: str) -> None:
     here, there = open_memory(audit="verbose"), open_memory(audit="verbose")
     here.scope("derek").record("user", "tea")
-    reader = there.scope("derek", **{field: WORD})  # type: ignore[arg-type]
+    reader = there.scope("derek", **{field: WORD})
     reader.list("fact", channel=WORD)
     reader.conversation(WORD)
     gone = here.scope("derek").forget(**{field: WORD})  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ def test_a_name_that_only_the_audit_and_the_settings_have(
 ) -> None:
     with open_memory(audit="verbose") as memory:
         fill(memory.scope("derek"))
-        scope = memory.scope("derek", **{how: WORDS[1]})  # type: ignore[arg-type]
+        scope = memory.scope("derek", **{how: WORDS[1]})
         scope.recall("tea")
         scope.set_retention(channel=WORDS[1] if how == "channel" else None, popular=3)
         if how == "agent":

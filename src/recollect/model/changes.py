@@ -133,8 +133,8 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Unname:
-    """Take names of conversations, channels or agents (`field`) out of the audit: they were forgotten. `scrub`
-    is as of `Remove`."""
+    """Take names of conversations, channels or agents (`field`) out of the audit: they were forgotten.
+    `scrub` is as of `Remove`."""
 
     field: str
     names: tuple[str, ...]

@@ -118,7 +118,8 @@ def _least(work: Workspace, level: Level, most: int, gone: Iterable[str]) -> lis
     left, going, now = most, {*gone}, work.clock.now()
     chosen: list[str] = []
     # Some of the candidates cannot go because of what they replaced: so a few more are looked at.
-    for _, memory in heapq.nsmallest(most * 2 + 100, _candidates(work, level.channel, now), key=lambda c: c[0]):
+    candidates = _candidates(work, level.channel, now)
+    for _, memory in heapq.nsmallest(most * 2 + 100, candidates, key=lambda c: c[0]):
         if left <= 0:
             break
         chain = [m for m in (*older(work.store, memory), memory) if m.id not in going]

@@ -126,9 +126,7 @@ class AuditContract(StoreSuite):
             told = "there are 3 of at most 1 memories in the channel {!r}: the least valuable goes"
             alice.apply([Put(entry("1", details={"why": told.format(name), "n": "workshop"}))])
             alice.apply([Unname("channel", (name,))])
-            assert [one.details for one in audit(alice)] == [
-                {"why": told.format(FORGOTTEN), "n": "workshop"}
-            ]
+            assert [one.details for one in audit(alice)] == [{"why": told.format(FORGOTTEN), "n": "workshop"}]
 
     def test_old_days_are_let_go(self, store: Store, alice: UserStore, bob: UserStore) -> None:
         days = [START - timedelta(days=n) for n in (0, 1, 10, 400)]

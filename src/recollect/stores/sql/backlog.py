@@ -59,8 +59,8 @@ def _waiting(
 
 
 def unconsolidated(connection: Connection, every: timedelta) -> dict[str, Any]:
-    """How many memories are new to the chore, and since when the first of them should have been looked at. What
-    was there already when it came and merely changed since is left out: when that was is not known."""
+    """How many memories are new to the chore, and since when the first of them should have been looked at.
+    What was there already when it came and merely changed since is left out: when that was is not known."""
     users, chunks = schema.users, schema.chunks
     mark = and_(_MARKS.c.user_id == users.c.user_id, _MARKS.c.chore == CONSOLIDATE)
     seen = func.coalesce(_MARKS.c.seq, 0)
