@@ -69,6 +69,17 @@ class Figures:
             for chore, found in self.stats["waiting"].items()
         }
 
+    @property
+    def consolidation_lag(self) -> timedelta:
+        """For how long the first memory that it should have looked at waits for that chore."""
+        since = self.stats["unconsolidated"]["since"]
+        return timedelta(0) if since is None else max(timedelta(0), self.now - since)
+
+    @property
+    def lag_seconds(self) -> dict[str, float]:
+        lags = {**self.lags, "consolidate": self.consolidation_lag}
+        return {chore: lag.total_seconds() for chore, lag in lags.items()}
+
     def total(self, name: str, days: int | None = None) -> int:
         """How often something happened: ever, or in the last so many days, today included."""
         return sum(measure.count for measure in self._of(name, days))
@@ -114,7 +125,7 @@ def figures(store: Store, settings: Settings, now: datetime, days: int | None = 
 def state(store: Store, settings: Settings) -> dict[str, Any]:
     """What the store says of itself, by when these settings have conversations ready."""
     quiet, idle = timedelta(seconds=settings.mine_quiet_seconds), timedelta(minutes=settings.idle_minutes)
-    return store.stats(quiet, idle)
+    return store.stats(quiet, idle, timedelta(minutes=settings.consolidate_minutes))
 
 
 def parked(stats: Mapping[str, Any]) -> dict[str, int]:
@@ -149,13 +160,13 @@ def _gauges(found: Figures) -> Iterator[str]:
     chunks, spaces = rows.pop("chunks_waiting_for_a_vector"), rows.pop("spaces_to_drop")
     waiting = {"embed": chunks, "drop": spaces}
     waiting |= {chore: told["conversations"] for chore, told in stats["waiting"].items()}
+    waiting["consolidate"] = stats["unconsolidated"]["memories"]
     sizes = {"database": stats["bytes"], "cache": stats.get("cached_bytes", 0)}
-    lags = {chore: lag.total_seconds() for chore, lag in found.lags.items()}
     yield from metric("gauge", "rows", "Rows that are stored, by table.", _by("table", rows))
     yield from metric("gauge", "bytes", "Bytes of the database and of the cache.", _by("of", sizes))
     yield from metric("gauge", "waiting", "What waits for the background, by job.", _by("job", waiting))
-    help = "How long the oldest conversation that is ready has waited for a chore."
-    yield from metric("gauge", "lag_seconds", help, _by("job", lags))
+    help = "How long the oldest conversation, or memory, that is ready has waited for a chore."
+    yield from metric("gauge", "lag_seconds", help, _by("job", found.lag_seconds))
     help = "What failed and is put aside for a while, by job."
     yield from metric("gauge", "parked", help, _by("job", parked(stats)))
     behind = stats["projections"]

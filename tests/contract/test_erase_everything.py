@@ -158,7 +158,7 @@ def fill(place: Place) -> ScopedMemory:
         turn=turn.id,
     )
     derek.update_profile(preferences={mark("profile"): mark("profile")}, expertise=[mark("profile")])
-    derek.update_settings(custom={"own": mark("setting")})
+    derek.update_settings(custom={"own": mark("setting")}, agents={mark("agent"): {"recall": True}})
     set_retention(derek._work, mark("channel"), {"ttl_days": 30})
     copy = memory.scope(mark("imported"))
     copy.import_([*derek.export()])

@@ -38,6 +38,7 @@ def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, Any]
         say(ann, "I live in Lyon.")
         embedder.down = False
         memory.scope("bob").record("user", "tea")
+        memory.scope("bob").remember("Bob likes tea.")
         clock.advance(hours=1)
         ann.mine()
         park_vectors(memory)
@@ -47,9 +48,10 @@ def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, Any]
         ann.recall("Lyon")
         stats = memory.store.stats(timedelta(minutes=1), timedelta(minutes=30))
         assert stats["waiting"] == {
-            "mine": {"conversations": 2, "since": START + timedelta(minutes=1)},
-            "conclude": {"conversations": 2, "since": START + timedelta(minutes=30)},
+            "mine": {"conversations": 3, "since": START + timedelta(minutes=1)},
+            "conclude": {"conversations": 3, "since": START + timedelta(minutes=30)},
         }
+        assert stats["unconsolidated"] == {"memories": 1, "since": START}
         assert stats["parked"] == {
             "chunks": 1,
             "mining": {"The model is down.": 1},
@@ -64,6 +66,7 @@ def test_what_waits_what_is_put_aside_and_what_was_counted(place: dict[str, Any]
         assert memory.store.stats()["parked"] == {"chunks": 0, "mining": {}, "chores": {}}
         memory.tend()
         assert memory.store.stats()["parked"]["chunks"] == 0
+        assert memory.store.stats()["unconsolidated"] == {"memories": 0, "since": None}
         assert samples(memory.metrics())["waiting embed"] == 0
 
 

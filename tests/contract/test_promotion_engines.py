@@ -82,6 +82,42 @@ def test_what_cannot_fit_makes_nothing_go(derek: ScopedMemory) -> None:
     assert facts(derek) == mined
 
 
+def test_what_cannot_fit_in_its_channel_makes_nothing_go_elsewhere(
+    memory: Memory, derek: ScopedMemory
+) -> None:
+    mined = many(memory, derek, 3)
+    side = memory.scope(derek.scope.user, "side")
+    side.remember("Saved.")
+    derek.set_retention(memory_quota=4)
+    derek.set_retention(channel="side", channel_memory_quota=1)
+    with pytest.raises(QuotaExceeded, match="memory_quota"):
+        side.remember("One too many.")
+    assert {fact.id for fact in derek.list("fact", origin="rules")} == {fact.id for fact in mined}
+
+
+def test_what_makes_room_in_its_channel_makes_room_for_all(memory: Memory, derek: ScopedMemory) -> None:
+    (elsewhere,) = many(memory, derek, 1)
+    side = memory.scope(derek.scope.user, "side")
+    inferred(memory, derek, id="0195a3c2-0000-7000-8000-000000000100", channel="side", salience=0.9)
+    derek.set_retention(memory_quota=2)
+    derek.set_retention(channel="side", channel_memory_quota=1)
+    saved = side.remember("Saved.")
+    assert {fact.id for fact in derek.list("fact")} == {elsewhere.id, saved.id}
+
+
+def test_no_reason_to_evict_names_a_channel(memory: Memory, derek: ScopedMemory) -> None:
+    name = "Zqsidechannelqz"
+    side = memory.scope(derek.scope.user, name)
+    derek.set_retention(channel=name, channel_memory_quota=1)
+    many(memory, derek, 3, channel=name)
+    memory.tend()
+    evicted = audited(side, "evict")
+    assert [entry.details["used"] for entry in evicted] == [3, 3]
+    assert name not in repr([entry.details for entry in evicted])
+    side.forget(channel=name)
+    assert name not in repr(derek.audit(limit=1000))
+
+
 def test_a_warning_once_a_day_until_it_falls_below(
     memory: Memory, derek: ScopedMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -133,6 +169,7 @@ def test_a_fact_that_matters_is_promoted_and_still_corrected(
     assert fact.id in [hit.id for hit in home.recall("Where do I live?").hits]
     details = audited(derek, "promote")[0].details
     assert details["promote_count"] == 5
+    assert (details["from"], details["to"]) == ("work", "_global")
     assert details["conversations"] == 2
 
     say(work, "I live in Lyon.", conversation="third")

@@ -137,3 +137,21 @@ def test_one_users_erasure_leaves_the_others_whole(memory: Memory, path: Path) -
     assert left_in(path, *WORDS)
     assert len(ann.recall(SECRET, top_k=50, threshold=2).hits) == len(kept)
     assert memory.store.check() == []
+
+
+@pytest.mark.parametrize("how", ["conversation", "channel", "agent"])
+def test_a_name_that_only_the_audit_and_the_settings_have(
+    open_memory: OpenMemory, path: Path, how: str
+) -> None:
+    with open_memory(audit="verbose") as memory:
+        fill(memory.scope("derek"))
+        scope = memory.scope("derek", **{how: WORDS[1]})
+        scope.recall("tea")
+        scope.set_retention(channel=WORDS[1] if how == "channel" else None, popular=3)
+        if how == "agent":
+            scope.update_settings(agents={WORDS[1]: {"recall": True}})
+        memory.flush()
+        assert left_in(path, WORDS[1])
+        scope.forget(**{how: WORDS[1]})  # type: ignore[arg-type]
+        assert left_in(path, WORDS[1]) == []
+        assert "retention" not in scope.settings().values or how != "channel"

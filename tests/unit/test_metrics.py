@@ -71,11 +71,19 @@ def test_everything_that_is_done_is_counted(memory: Memory) -> None:
     assert found["bytes database"] > 0
 
 
+NOTHING: dict[str, Any] = {
+    "rows": {"chunks_waiting_for_a_vector": 0, "spaces_to_drop": 0},
+    "bytes": 1,
+    "waiting": {},
+    "unconsolidated": {"memories": 0, "since": None},
+    "projections": {},
+    "parked": {"chunks": 0, "mining": {}, "chores": {}},
+}
+
+
 def test_the_buckets_of_a_histogram_add_up() -> None:
     measures = [Measure(START.date(), "recall", number, 1) for number in range(73)]
-    stats: dict[str, Any] = {"rows": {"chunks_waiting_for_a_vector": 0, "spaces_to_drop": 0}, "bytes": 1}
-    stats |= {"waiting": {}, "projections": {}, "parked": {"chunks": 0, "mining": {}, "chores": {}}}
-    text = exposition(Figures(START, stats, [], measures))
+    text = exposition(Figures(START, NOTHING, [], measures))
     (family,) = (f for f in text_string_to_metric_families(text) if f.name == "recollect_recall_seconds")
     within = [s.value for s in family.samples if s.name.endswith("_bucket")]
     bounds = [float(s.labels["le"]) for s in family.samples if s.name.endswith("_bucket")]
@@ -87,11 +95,9 @@ def test_the_buckets_of_a_histogram_add_up() -> None:
 
 def test_no_name_can_break_a_line() -> None:
     odd = 'a"b\\c\nd'
-    stats: dict[str, Any] = {"rows": {"chunks_waiting_for_a_vector": 0, "spaces_to_drop": 0}, "bytes": 1}
-    stats |= {"waiting": {}, "projections": {}, "parked": {"chunks": 0, "mining": {}, "chores": {}}}
     job = JobState(odd, START, 1.0, 1, "broken")
     measure = Measure(START.date(), f"tend_{odd}", 0, 3)
-    found = samples(exposition(Figures(START, stats, [job], [measure])))
+    found = samples(exposition(Figures(START, NOTHING, [job], [measure])))
     assert (found[f"tended_total {odd}"], found[f"job_failing {odd}"]) == (3, 1)
 
 
@@ -129,6 +135,40 @@ def test_the_lag_is_that_of_what_is_ready(open_memory: OpenMemory, clock: Manual
     found = samples(memory.metrics())
     assert (found["lag_seconds mine"], found["waiting mine"]) == (0, 0)
     assert found["tended_total mine"] == 1
+
+
+def test_new_memories_wait_until_they_were_compared(open_memory: OpenMemory, clock: ManualClock) -> None:
+    memory = open_memory(consolidate_minutes=15)
+    ann = memory.scope("ann")
+    first = ann.remember("Ann likes tea.")
+    clock.advance(minutes=2)
+    found = samples(memory.metrics())
+    assert (found["lag_seconds consolidate"], found["waiting consolidate"]) == (120, 1)
+    memory.tend()
+    found = samples(memory.metrics())
+    assert (found["lag_seconds consolidate"], found["waiting consolidate"]) == (0, 0)
+    clock.advance(minutes=1)
+    ann.remember("Ann likes coffee.")
+    ann.pin(first.id)  # was compared, whatever became of it since
+    clock.advance(minutes=13)
+    found = samples(memory.metrics())
+    assert (found["lag_seconds consolidate"], found["waiting consolidate"]) == (0, 1), "it is not due yet"
+    clock.advance(minutes=10)
+    assert samples(memory.metrics())["lag_seconds consolidate"] == 9 * 60
+    memory.tend()
+    assert samples(memory.metrics())["waiting consolidate"] == 0
+
+
+def test_what_a_chore_that_failed_has_not_seen_waits(memory: Memory, clock: ManualClock) -> None:
+    memory.scope("ann").remember("Ann likes tea.")
+    clock.advance(minutes=5)
+    store, now = memory.store.user("ann"), clock.now()
+    assert store.claim("me", now, now + timedelta(minutes=1))
+    failed = Mark(0, now, now + timedelta(minutes=1), 1, "Out of luck.")
+    store.settle("me", {"consolidate": failed}, Visit(0, now, now))
+    clock.advance(hours=1)
+    found = samples(memory.metrics())
+    assert (found["lag_seconds consolidate"], found["waiting consolidate"]) == (65 * 60, 1)
 
 
 def test_who_does_not_want_it_does_not_wait(memory: Memory, clock: ManualClock) -> None:

@@ -36,6 +36,12 @@ def test_no_update_of_a_profile_is_lost(derek: ScopedMemory) -> None:
     assert len(derek.settings().values["custom"]) == 12
 
 
+def test_no_difference_of_a_policy_is_lost(derek: ScopedMemory) -> None:
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda i: derek.set_retention(channel=f"c{i}", popular=i + 1), range(12)))
+    assert len(derek.settings().values["retention"]) == 12
+
+
 def test_blockers_done_at_once_free_the_goal(derek: ScopedMemory) -> None:
     blockers = [derek.add_goal(f"step {i}").id for i in range(4)]
     last = derek.add_goal("arrive", blocked_by=blockers)

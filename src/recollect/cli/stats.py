@@ -133,6 +133,8 @@ def _tell(found: Figures, days: int) -> None:
         (chore, output.counted(told["conversations"], "conversation"), output.span(found.lags[chore]))
         for chore, told in stats["waiting"].items()
     ]
+    new = output.counted(stats["unconsolidated"]["memories"], "memory")
+    waiting.append(("consolidate", new, output.span(found.consolidation_lag)))
     output.section("waiting", ("for", "how many", "the oldest, for"), waiting)
     copies = [
         (name, output.counted(lag.users, "user"), output.counted(lag.changes, "change"))

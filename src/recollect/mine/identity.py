@@ -57,8 +57,9 @@ def merge(work: Workspace, name: str, into: str) -> Entity:
         changes.append(ExpectOnly("relation", {end: gone.id}, known))
     loops = [r for r in relations if {r.source, r.target} <= {gone.id, kept.id}]
     changes += _redirected(work, [r for r in relations if r not in loops], gone.id, kept.id)
-    changes.append(Remove("relation", tuple(r.id for r in loops)))
-    changes += [Expect("entity", gone.id, gone), Remove("entity", (gone.id,))]
+    if loops:
+        changes.append(Remove("relation", tuple(r.id for r in loops)))
+    changes += [Expect("entity", gone.id, gone), Remove("entity", (gone.id,), erases=False)]
     changes += work.log("merge", f"entity {kept.id}", kind="entity", details={"from": f"entity {gone.id}"})
     return _stored(work, changes, kept, merged)
 

@@ -75,11 +75,13 @@ class Revise:
 @dataclass(frozen=True, slots=True)
 class Remove:
     """Take records of one kind out, with their search entries and links. `scrub` leaves no byte of them in
-    the files soon after; without it they go from there when something else is scrubbed."""
+    the files soon after; without it they go from there when something else is scrubbed. Not `erases` are
+    those that live on in another record: what was asked about them stays in the audit."""
 
     kind: str
     ids: tuple[str, ...]
     scrub: bool = True
+    erases: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +133,12 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Unname:
-    """Take names of conversations, channels or agents (`field`) out of the audit: they were forgotten."""
+    """Take names of conversations, channels or agents (`field`) out of the audit: they were forgotten.
+    `scrub` is as of `Remove`."""
 
     field: str
     names: tuple[str, ...]
+    scrub: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,12 +359,19 @@ class Store(KeyStore, FollowedStore, Protocol):
 
     def release(self, lease: str, holder: str) -> None: ...
 
-    def stats(self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0)) -> dict[str, Any]:
+    def stats(
+        self,
+        quiet: timedelta = timedelta(0),
+        idle: timedelta = timedelta(0),
+        every: timedelta = timedelta(0),
+    ) -> dict[str, Any]:
         """Sizes and what waits, for operators; nothing of anybody's content.
 
         `rows`: how many of each kind, `chunks_waiting_for_a_vector` and `spaces_to_drop` among them.
         `waiting`: by chore (`mine`, `conclude`), the `conversations` that wait for it and `since` when the
         oldest has been ready, which is so long (`quiet`, `idle`) after its last turn was stored.
+        `unconsolidated`: the `memories` that were stored since that chore last came to their users, and
+        `since` when it is to have come to the first of them, which it is so long (`every`) after that.
         `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
         reason; `chores`, users by chore and reason. `projections`: by name, how far copies in other engines
         are behind (`Lag`). Then `engine`, `path`, `bytes`, `cached_bytes`.

@@ -7,6 +7,9 @@ PARKED_AFTER = 5
 """How often something is tried that fails by its own fault, before it is parked: left alone until somebody
 has it tried again (`Store.unpark`)."""
 
+CONSOLIDATED = ("fact", "procedure", "reflection")
+"""The kinds of memories of which two that say the same become one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:

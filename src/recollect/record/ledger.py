@@ -1,6 +1,6 @@
 """The write path for what is kept beside turns and memories: tools, summaries, profile, settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -126,12 +126,20 @@ def user_settings(work: Workspace) -> UserSettings:
     return _only(work, UserSettings) or UserSettings(id="settings", updated_at=work.clock.now())
 
 
-@rereading
 def update_user_settings(work: Workspace, values: Mapping[str, Any]) -> UserSettings:
     """Merge into the settings; what is set to None is taken out."""
-    check_metadata(values, work.settings, "settings")
+    return change_user_settings(work, lambda _: values)
+
+
+@rereading
+def change_user_settings(
+    work: Workspace, changed: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> UserSettings:
+    """The same with values that depend on those that are stored: worked out anew when others change them."""
     stored = _only(work, UserSettings)
     old = stored or user_settings(work)
+    values = changed(old.values)
+    check_metadata(values, work.settings, "settings")
     new = replace(old, values=wishes.merged(old.values, values), updated_at=work.clock.now())
     wishes.check({name: new.values.get(name) for name in values})
     _check_models(work, values)

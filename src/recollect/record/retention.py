@@ -10,7 +10,8 @@ from recollect.model.changes import Within
 from recollect.model.records import MemoryRecord
 from recollect.model.retention import EVERYWHERE, Retention, overridden, parsed
 from recollect.model.scope import check_name
-from recollect.record.ledger import update_user_settings
+from recollect.record.ledger import change_user_settings
+from recollect.wishes import followed
 from recollect.workspace import Workspace
 
 SETTING = "retention"
@@ -46,12 +47,13 @@ def set_retention(work: Workspace, channel: str | None, values: Mapping[str, Any
         raise Invalid(
             f"{min(whole)} is about all of a user's channels; of one there is channel_{min(whole)}."
         )
-    stored = dict(work.differences())
-    changed = {
-        name: value for name, value in {**stored.get(place, {}), **values}.items() if value is not None
-    }
-    differ = {**stored, place: changed}
-    update_user_settings(work, {SETTING: {name: kept for name, kept in differ.items() if kept} or None})
+
+    def changed(stored: Mapping[str, Any]) -> dict[str, Any]:
+        differ = followed(stored).retention
+        own = {n: value for n, value in {**differ.get(place, {}), **values}.items() if value is not None}
+        return {SETTING: {name: kept for name, kept in {**differ, place: own}.items() if kept} or None}
+
+    change_user_settings(work, changed)
     return work.retention(channel)
 
 

@@ -13,16 +13,15 @@ from typing import cast
 from recollect.errors import Conflict, RecollectError
 from recollect.mine.slots import SHARED
 from recollect.model.changes import Chunk, Expect, Pool, Put, Remove
-from recollect.model.records import BY_KIND, Fact, MemoryRecord, Procedure, Reflection
+from recollect.model.records import BY_KIND, MemoryRecord
 from recollect.model.search import Words
-from recollect.ports.tending import Mark
+from recollect.ports.tending import CONSOLIDATED, Mark
 from recollect.tend.steps import Reached, Step
 from recollect.tend.tender import Hold
 from recollect.tend.wordings import LONGEST, is_mergeable, is_same, may_merge, merged, survivor
 from recollect.text.analyse import terms
 from recollect.workspace import Workspace, rereading
 
-KINDS = (Fact.kind, Procedure.kind, Reflection.kind)
 MOST = 5000
 """How many memories a visit compares, which takes some seconds: of more, the others wait for the next. Many
 together cost less, as they share words."""
@@ -34,8 +33,8 @@ Pair = tuple[MemoryRecord, MemoryRecord]
 
 def plan_consolidation(work: Workspace, mark: Mark) -> Iterator[Step | Reached]:
     """What has changed and says the same as something else; so much of it as a visit has time for."""
-    changed = work.store.changed(KINDS, mark.seq, MOST)
-    for kind in KINDS:
+    changed = work.store.changed(CONSOLIDATED, mark.seq, MOST)
+    for kind in CONSOLIDATED:
         ids = [entry.id for entry in changed if entry.kind == kind]
         same = _same(work, _alike(work, work.store.get(_type(kind), ids)))
         for id, pairs in groupby(same, lambda pair: pair[0].id):
@@ -44,7 +43,7 @@ def plan_consolidation(work: Workspace, mark: Mark) -> Iterator[Step | Reached]:
             do = _merging(work, kind, id, [other.id for other in others])
             yield Step(action="consolidate", record=memory, why=why, do=do)
     reached = max((entry.seq for entry in changed), default=mark.seq)
-    if work.store.changed(KINDS, reached, 1):
+    if work.store.changed(CONSOLIDATED, reached, 1):
         yield Reached(reached)
 
 
@@ -89,7 +88,7 @@ def merge(work: Workspace, kind: str, id: str, other: str) -> str | None:
         Expect(kind, gone.id, gone),
         Put(one),
         Pool(kind, (gone.id,), one.id),
-        Remove(kind, (gone.id,), scrub=False),
+        Remove(kind, (gone.id,), scrub=False, erases=False),
         *logged,
     )
     return one.id

@@ -129,8 +129,7 @@ def forget_where(work: Workspace, field: str, value: str, *, dry_run: bool = Fal
     watched = [record for record in doomed if isinstance(record, Conversation)]
     doomed = [record for record in doomed if not (isinstance(record, Conversation) and record.id in kept)]
     labelled = [*work.store.find(Closet, {field: value})]
-    named = named_elsewhere(work, value) if field == "channel" else ()
-    beside = [Unname(field, (value,)), *relabelled, *named]
+    beside = [Unname(field, (value,)), *relabelled, *named_elsewhere(work, field, value)]
     return _erase(work, doomed, field, beside, watched, labelled, dry_run=dry_run)
 
 
@@ -185,7 +184,7 @@ def erase_all(work: Workspace, doomed: Sequence[Record], logged: Sequence[Change
         everything |= _all_of_it(work, older, spares_pinned)
     watched = [record for record in doomed if not isinstance(record, MemoryRecord)]
     changes = _erasing(work, everything, watched, spared=spares_pinned)
-    calm = [replace(c, scrub=False) if isinstance(c, Remove) else c for c in changes]
+    calm = [replace(c, scrub=False) if isinstance(c, Remove | Unname) else c for c in changes]
     work.apply(*_empty(everything), *calm, *stones, *logged)
     return len(everything)
 
@@ -211,10 +210,15 @@ def _replaced(work: Workspace, gone: Mapping[str, Record]) -> list[Record]:
 
 
 def making_way(work: Workspace, old: Sequence[MemoryRecord]) -> list[Change]:
-    """What has to change for memories to go because others take their place. No tombstone is left: what they
-    said may be said again."""
+    """What has to change for memories to go because others take their place, and the receipt of it. No
+    tombstone is left: what they said may be said again."""
     notes = [turn for memory in old for turn in _sources(work, memory, notes_only=True)]
-    return _erasing(work, _all_of_it(work, [*old, *notes]), [])
+    everything = _all_of_it(work, [*old, *notes])
+    counts = dict(Counter(record.kind for record in everything.values()))
+    receipt = work.log(
+        "replace", "records", count=len(everything), kind=old[0].kind, details={"kinds": counts}, always=True
+    )
+    return [*_erasing(work, everything, []), *receipt]
 
 
 def _erase(
@@ -237,9 +241,7 @@ def _erase(
         return Forgotten(counts, ids=(*everything,)[:TOLD], undoable=undoable)
     if not (everything or (beside and work.store.seq())):
         return Forgotten(counts)
-    if not everything:  # a name may be left in the audit, the settings and the palace
-        work.apply(*emptied(work, {}, labelled), *beside)
-        return Forgotten(counts)
+    # With nothing but a name, that may be left in the audit, the settings and the palace.
     changes = _erasing(work, everything, watched, labelled)
     id = work.new_id()
     token = sealed(work, [*changes, *beside], id) if undo else None

@@ -51,6 +51,7 @@ def _step(work: Workspace, fact: Fact, used: Usage, talks: int, policy: Retentio
         changes=tuple(_moved(work, fact, GLOBAL, fact.channel)),
         details={
             "from": fact.channel,
+            "to": GLOBAL,
             "confidence": fact.confidence,
             "count": used.count,
             "conversations": talks,

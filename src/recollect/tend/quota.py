@@ -46,9 +46,13 @@ class Level:
     def is_high(self, policy: Retention) -> bool:
         return self.used >= policy.quota_warning * self.quota
 
+    @property
+    def figures(self) -> str:
+        """Without a name: the audit keeps it, and a channel may be forgotten."""
+        return f"{self.used:,} of at most {self.quota:,} {self.what}"
+
     def __str__(self) -> str:
-        where = f" in the channel {self.channel!r}" if self.channel else ""
-        return f"{self.used:,} of at most {self.quota:,} {self.what}{where}"
+        return self.figures + (f" in the channel {self.channel!r}" if self.channel else "")
 
 
 def levels(sizes: Mapping[str, Size], policy: Callable[[str], Retention]) -> list[Level]:
@@ -84,29 +88,38 @@ def worth(
 def plan_quota(work: Workspace, mark: Mark) -> Iterator[Step]:
     found = levels(work.store.sizes(), work.retention)
     yield from _warnings(work, found)
-    gone: set[str] = set()
-    for level in sorted(found, key=lambda level: level.channel == EVERYWHERE):  # all of them come last
-        if level.what == "memories":
-            freed = len(gone) if level.channel == EVERYWHERE else 0
-            yield from _evicting(work, level, level.used - level.quota - freed, gone)
+    gone: dict[str, MemoryRecord] = {}
+    for level in _of_memories(found):
+        yield from _evicting(work, level, level.used - level.quota - _freed(level, gone.values()), gone)
 
 
-def _evicting(work: Workspace, level: Level, too_many: int, gone: set[str]) -> Iterator[Step]:
+def _of_memories(found: Iterable[Level]) -> list[Level]:
+    """All channels together come last: what goes from one of them makes room there, too."""
+    return sorted((level for level in found if level.what == "memories"), key=lambda x: not x.channel)
+
+
+def _freed(level: Level, gone: Iterable[MemoryRecord | Rated]) -> int:
+    return sum(level.channel in (EVERYWHERE, memory.channel) for memory in gone)
+
+
+def _evicting(work: Workspace, level: Level, too_many: int, gone: dict[str, MemoryRecord]) -> Iterator[Step]:
     """The least valuable of the mined memories, so many of them."""
     if too_many <= 0:
         return
-    why = f"there are {level}: the least valuable goes"
-    for memory in _least(work, level.channel, too_many, gone):
-        gone.add(memory.id)
+    where = " in its channel" if level.channel else ""
+    why = f"there are {level.figures}{where}: the least valuable goes"
+    for memory in _least(work, level, too_many, gone):
+        gone[memory.id] = memory
         details = {"quota": level.quota, "used": level.used, "what": level.what}
         yield Step(action="evict", record=memory, why=why, details=details)
 
 
-def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> list[MemoryRecord]:
+def _least(work: Workspace, level: Level, most: int, gone: Iterable[str]) -> list[MemoryRecord]:
     left, going, now = most, {*gone}, work.clock.now()
     chosen: list[str] = []
     # Some of the candidates cannot go because of what they replaced: so a few more are looked at.
-    for _, memory in heapq.nsmallest(most * 2 + 100, _candidates(work, channel, now), key=lambda c: c[0]):
+    candidates = _candidates(work, level.channel, now)
+    for _, memory in heapq.nsmallest(most * 2 + 100, candidates, key=lambda c: c[0]):
         if left <= 0:
             break
         chain = [m for m in (*older(work.store, memory), memory) if m.id not in going]
@@ -114,7 +127,7 @@ def _least(work: Workspace, channel: str, most: int, gone: Iterable[str]) -> lis
             continue
         chosen += (m.id for m in chain)
         going.update(chosen)
-        left -= len(chain)
+        left -= _freed(level, chain)
     return work.store.get(MemoryRecord, chosen)
 
 
@@ -147,16 +160,17 @@ def _make_room(work: Workspace, count: int) -> int:
     found = levels(sizes, work.retention)
     if any(level.what == "turns" and level.used + count > level.quota for level in found):
         return 0  # the notes have no room, whatever goes
-    for level in found:
-        too_many = level.used + count - level.quota
-        if level.what == "memories" and too_many > 0:
-            wanted = max(too_many, int(level.quota * ROOM))
-            least = _least(work, level.channel, wanted, gone)
-            if len(least) < too_many - len(gone):  # it would be refused all the same
+    for level in _of_memories(found):
+        freed = _freed(level, gone.values())
+        too_many = level.used + count - level.quota - freed
+        if too_many > 0:
+            least = _least(work, level, max(too_many, int(level.quota * ROOM) - freed), gone)
+            if _freed(level, least) < too_many:  # it would be refused all the same
                 return 0
             gone |= {m.id: m for m in least}
     if gone:
-        logged = work.log("evict", "memories", count=len(gone), details={"why": "a memory was to be saved"})
+        why = {"why": "a memory was to be saved"}
+        logged = work.log("evict", "memories", count=len(gone), details=why, always=True)
         erase_all(work, list(gone.values()), logged)
     return len(gone)
 

@@ -53,6 +53,24 @@ class AuditContract(StoreSuite):
         (late,) = (one for one in audit(alice) if one.id == "3")
         assert (late.payload, late.conversation, late.channel) == (None, None, FORGOTTEN)
 
+    def test_a_conversation_that_goes_meanwhile_is_not_named(self, alice: UserStore) -> None:
+        alice.apply([said(1, conversation="c")])
+        since = alice.moment()
+        assert since is not None
+        ended = Log(entry("1", operation="erase", subject="conversation"))
+        alice.apply([Remove("conversation", ("c",), scrub=False), Unname("conversation", ("c",)), ended])
+        alice.note([entry("2", conversation="c", details={"searched": ["c"]}, payload="c")], since)
+        (late,) = (one for one in audit(alice) if one.id == "2")
+        assert (late.conversation, late.details, late.payload) == (None, {}, None)
+
+    def test_what_is_searched_anew_meanwhile_was_not_erased(self, alice: UserStore) -> None:
+        alice.apply([said(1), put(a_fact("f", "tea"))])
+        since = alice.moment()
+        assert since is not None
+        alice.apply([put(a_fact("f", "green tea"))])
+        alice.note([told := entry("1", payload="tea")], since)
+        assert audit(alice) == [told]
+
     def test_nothing_is_noted_of_who_was_erased(self, store: Store, alice: UserStore) -> None:
         alice.apply([said(1)])
         since = alice.moment()
@@ -70,6 +88,18 @@ class AuditContract(StoreSuite):
         alice.apply([Remove("fact", ("f",))])
         assert [one.payload for one in audit(alice)] == [None, None]
         assert [change.id for change in alice.feed(before) if change.kind == "audit"] == ["1"]
+
+    def test_what_lives_on_in_another_record_empties_nothing(self, alice: UserStore) -> None:
+        told = [Log(entry("1", payload="tea"))]
+        alice.apply([put(a_fact("f", "tea")), put(a_fact("g", "tea")), *told])
+        alice.apply([Remove("fact", ("f",), scrub=False, erases=False)])
+        assert [one.payload for one in audit(alice)] == ["tea"]
+
+    def test_a_name_that_is_forgotten_empties_payloads(self, alice: UserStore) -> None:
+        for field in ("conversation", "channel", "agent"):
+            alice.apply([Put(entry("1", payload="march"))])
+            alice.apply([Unname(field, ("march",))])
+            assert [one.payload for one in audit(alice)] == [None]
 
     def test_names_are_taken_out(self, alice: UserStore, bob: UserStore) -> None:
         for name in (*filter(None, HARD_TEXTS.values()), "work"):
@@ -90,6 +120,13 @@ class AuditContract(StoreSuite):
                 {"channels": {FORGOTTEN: 2, "other": 1}},
             )
             assert audit(bob) == told
+
+    def test_a_name_is_taken_out_of_a_reason(self, alice: UserStore) -> None:
+        for name in ("work", "it's", "Zoë's 工作"):
+            told = "there are 3 of at most 1 memories in the channel {!r}: the least valuable goes"
+            alice.apply([Put(entry("1", details={"why": told.format(name), "n": "workshop"}))])
+            alice.apply([Unname("channel", (name,))])
+            assert [one.details for one in audit(alice)] == [{"why": told.format(FORGOTTEN), "n": "workshop"}]
 
     def test_old_days_are_let_go(self, store: Store, alice: UserStore, bob: UserStore) -> None:
         days = [START - timedelta(days=n) for n in (0, 1, 10, 400)]

@@ -61,6 +61,7 @@ async def run(server: Operated) -> Response:
             recall_by_day=list[Times],
             cache=dict[str, float | None],
             waiting=dict[str, Any],
+            unconsolidated=dict[str, Any],
             lag_seconds=dict[str, float],
             parked=dict[str, Any],
             jobs=list[JobState],

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Select, Text, bindparam, false, or_
 
-from recollect.model.records import AuditEntry
+from recollect.model.records import AuditEntry, Conversation
 from recollect.model.scope import FORGOTTEN
 from recollect.ports.tending import Moment
 from recollect.stores.sql import schema
@@ -22,9 +22,13 @@ _EMPTY = (
 )
 _DETAILS = own_select(_AUDIT, _AUDIT.c.id, _AUDIT.c.details).where(_AUDIT.c.details != "{}")
 MOST_SOUGHT = 20
-_ERASED = own_select(schema.deletions, schema.deletions.c.seq).where(
-    schema.deletions.c.seq > bindparam("since")
+_GONE = schema.deletions
+_ERASED = own_select(_GONE, _GONE.c.seq).where(
+    _GONE.c.seq > bindparam("since"),
+    _GONE.c.kind != "chunk",  # goes with its record, or when that is searched anew
 )
+_ENDED = _ERASED.where(_GONE.c.kind == Conversation.kind)
+"""By whoever: the retention policy lets go of conversations, too."""
 _FORGOTTEN = own_select(_AUDIT, _AUDIT.c.id).where(
     _AUDIT.c.seq > bindparam("since"),
     _AUDIT.c.operation == "forget",
@@ -81,7 +85,7 @@ def _literal(text: str) -> str:
 def _without(value: Any, names: set[str]) -> Any:
     match value:
         case str():
-            return FORGOTTEN if value in names else value
+            return FORGOTTEN if value in names else _unquoted(value, names)
         case list():
             return [_without(part, names) for part in cast("list[Any]", value)]
         case dict():
@@ -89,6 +93,13 @@ def _without(value: Any, names: set[str]) -> Any:
             return {_without(name, names): _without(part, names) for name, part in parts.items()}
         case _:
             return value
+
+
+def _unquoted(told: str, names: set[str]) -> str:
+    """Reasons that were noted before these had no names in them quote a channel."""
+    for name in names:
+        told = told.replace(f"in the channel {name!r}", f"in the channel {FORGOTTEN!r}")
+    return told
 
 
 class AuditedUser:
@@ -128,6 +139,6 @@ def _left(rows: UserRows, entries: Sequence[AuditEntry], since: int) -> list[Aud
     kept = [*entries]
     if rows.all(_ERASED.limit(1), since=since):
         kept = [replace(entry, payload=None) for entry in kept]
-    if rows.all(_FORGOTTEN.limit(1), since=since):
-        kept = [replace(entry, **_NAMELESS, details={}) for entry in kept]
+    if any(rows.all(gone.limit(1), since=since) for gone in (_ENDED, _FORGOTTEN)):
+        kept = [replace(entry, **_NAMELESS, details={}, payload=None) for entry in kept]
     return kept

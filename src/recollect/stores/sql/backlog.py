@@ -3,14 +3,17 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, not_, or_, select
 
 from recollect.model.records import NEVER
+from recollect.ports.tending import CONSOLIDATED
 from recollect.stores.sql import schema
 from recollect.stores.sql.codec import decode_text, decode_time, encode_time
 
 MINE, CONCLUDE = "mine", "conclude"
 """The chores by which conversations are put right."""
+CONSOLIDATE = "consolidate"
+"""The one by which memories are."""
 
 _TALKS, _MARKS, _VECTORS = schema.conversations, schema.marks, schema.vectors
 _HELD = encode_time(NEVER)
@@ -53,6 +56,31 @@ def _waiting(
     )
     count, since = connection.execute(found).one()
     return {"conversations": count, "since": None if since is None else decode_time(since)}
+
+
+def unconsolidated(connection: Connection, every: timedelta) -> dict[str, Any]:
+    """How many memories are new to the chore, and since when the first of them should have been looked at.
+    What was there already when it came and merely changed since is left out: when that was is not known."""
+    users, chunks = schema.users, schema.chunks
+    mark = and_(_MARKS.c.user_id == users.c.user_id, _MARKS.c.chore == CONSOLIDATE)
+    seen = func.coalesce(_MARKS.c.seq, 0)
+    # One that failed was there, and left what it has not seen.
+    came = case((_MARKS.c.after.is_(None), func.coalesce(_MARKS.c.at, 0)), else_=0)
+    due = came + int(every.total_seconds() * 1e6)
+    stored = chunks.c.recorded_at
+    found = (
+        select(func.count(), func.min(case((stored > due, stored), else_=due)))
+        .select_from(users.outerjoin(_MARKS, mark).join(chunks, chunks.c.user_id == users.c.user_id))
+        .where(
+            users.c.seq > seen,
+            chunks.c.seq > seen,
+            chunks.c.kind.in_(CONSOLIDATED),
+            chunks.c.start == 0,  # the first of each memory
+            stored > came,
+        )
+    )
+    count, since = connection.execute(found).one()
+    return {"memories": count, "since": None if since is None else decode_time(since)}
 
 
 def parked(connection: Connection) -> dict[str, Any]:

@@ -206,7 +206,12 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
     # Operation
 
     @only_reads
-    def stats(self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0)) -> dict[str, Any]:
+    def stats(
+        self,
+        quiet: timedelta = timedelta(0),
+        idle: timedelta = timedelta(0),
+        every: timedelta = timedelta(0),
+    ) -> dict[str, Any]:
         counted = {t.name: t for t in (schema.users, *schema.RECORD_TABLES.values(), schema.chunks)}
         with self._backend.read() as connection:
             rows = {
@@ -219,6 +224,7 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
             rows["spaces_to_drop"] = len(marked(connection, RETIRED))
             told = {
                 "waiting": backlog.waiting(connection, quiet, idle),
+                "unconsolidated": backlog.unconsolidated(connection, every),
                 "parked": backlog.parked(connection),
                 "projections": lags(connection),
             }

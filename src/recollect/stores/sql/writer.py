@@ -95,13 +95,15 @@ def apply(
                 writer.renew(change.ids)
             case Unname():
                 unname(rows, seq, change.field, change.names)
+                if change.scrub:
+                    note_erasure(backend, rows)
             case Pool():
                 pool_usage(rows, change)
             case _Run():
                 expect(rows, change.expects)
                 writer.put(change.puts)
     put_threads(rows, [change for change in changes if isinstance(change, Thread)])
-    if any(isinstance(change, Remove) and change.kind != AuditEntry.kind for change in changes):
+    if any(_erases(change) for change in changes):
         empty_payloads(rows, seq)
     writer.log([change for change in changes if isinstance(change, Log)])
     note_once(rows, changes, writer.turns)
@@ -156,6 +158,15 @@ def _kind(change: Change) -> str:
             return change.kind
         case _:
             return ""
+
+
+def _erases(change: Change) -> bool:
+    """Whether what was asked and answered may repeat what goes: a text, or a name."""
+    match change:
+        case Remove():
+            return change.erases and change.kind != AuditEntry.kind
+        case _:
+            return isinstance(change, Unname)
 
 
 class _Writer:

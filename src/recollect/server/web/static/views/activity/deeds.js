@@ -13,6 +13,7 @@ const DEEDS = {
   promote: ["Promoted", "Shared with all channels:"],
   demote: ["Demoted", "Took back to its channel:"],
   forget: ["Forgotten", "Forgot"],
+  replace: ["Replaced", "Let go of what something took the place of:"],
   undo: ["Brought back", "Brought back"],
   unmine: ["Unmined", "Took back what was mined:"],
   end: ["Ended", "Ended"],
@@ -50,7 +51,7 @@ const CHORES = {
   quota_warning: ["Nearly full", "Nearly full:"],
 };
 const WORDS = { ...DEEDS, ...CHORES };
-const ERASING = ["forget", "erase", "expire", "evict", "prune", "unmine", "consolidate"];
+const ERASING = ["forget", "replace", "erase", "expire", "evict", "prune", "unmine", "consolidate"];
 
 /** `[value, text]` of the operations and of the kinds that may be chosen. */
 export const operations = Object.entries(WORDS).map(([operation, [name]]) => [operation, name]);
