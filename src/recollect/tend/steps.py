@@ -89,7 +89,7 @@ def carry_out(
         tally.reached = next((one.seq for one in found if isinstance(one, Reached)), tally.reached)
         some = [one for one in found if isinstance(one, Step)]
         for step in some:
-            if step.do is not None:
+            if step.do is not None and hold():  # one may take minutes, and ask a model
                 _try(tally, step.action, lambda s=step: s.do(hold) if s.do else 0)
         _together(work, tally, [step for step in some if step.do is None])
         told(tally.done)
