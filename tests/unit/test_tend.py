@@ -8,6 +8,7 @@ import pytest
 
 from recollect import Memory, ScopedMemory
 from recollect.ports.embedder import Vectors
+from recollect.ports.tending import JobState
 from recollect.stores.sql import schema
 from recollect.tend.work import NAMES
 from recollect.testing.store_samples import START, ManualClock
@@ -116,26 +117,31 @@ def test_the_background_thread_does_it_and_ends_with_the_memory(open_memory: Ope
 
 
 def test_the_background_survives_what_it_did_not_expect(
-    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failed = threading.Event()
+    failed, recovered = threading.Event(), threading.Event()
+    memory = open_memory(background=True, tend_seconds=0.01)
 
-    class Broken(SwitchedEmbedder):
-        """Does what no embedder may."""
+    def note(states: Sequence[JobState]) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise ZeroDivisionError
+        recovered.set()
 
-        def embed_passages(self, texts: Sequence[str]) -> Vectors:
-            if not failed.is_set():
-                failed.set()
-                raise ZeroDivisionError
-            recovered.set()
-            return super().embed_passages(texts)
-
-    recovered = threading.Event()
-    memory = open_memory(embedder=Broken(), background=True, tend_seconds=0.01, embed_on_write=False)
-    memory.scope("derek").record("user", "tea")
+    monkeypatch.setattr(memory.store, "note_jobs", note)
     assert recovered.wait(timeout=30)
     memory.close()
     assert "The background failed and goes on" in caplog.text
+
+
+def test_a_job_that_fails_holds_up_no_other(
+    memory: Memory, derek: ScopedMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derek.record("user", "tea")
+    monkeypatch.setattr(memory.store, "drop_retired", lambda: iter([1 // 0]))
+    outcomes = memory.tend()
+    assert [(o.job, o.problem) for o in outcomes if o.problem] == [("drop", "ZeroDivisionError")]
+    assert [o.job for o in outcomes] == [*NAMES]
 
 
 def test_a_conversation_with_nothing_in_it_is_nothing_to_tend(

@@ -78,6 +78,9 @@ def _run(tender: Tender, name: str, job: Job) -> Outcome:
                     traced.set_attribute("done", done)
     except RecollectError as error:
         problem = error
+    except Exception as error:
+        log.exception("%s failed", name)
+        problem = RecollectError(type(error).__name__)
     if problem is not None:
         log.warning("%s could not finish: %s", name, problem)
     told = None if problem is None else str(problem)
