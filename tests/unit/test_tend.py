@@ -1,17 +1,21 @@
 """The background: finds what is missing, holds a lease while it works, and loses nothing when it cannot."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 import pytest
 
 from recollect import Memory, ScopedMemory
+from recollect.model.changes import Remove
 from recollect.ports.embedder import Vectors
-from recollect.ports.tending import JobState
+from recollect.ports.tending import JobState, Mark
 from recollect.stores.sql import schema
+from recollect.tend import work
+from recollect.tend.steps import Chore, Step
 from recollect.tend.work import NAMES
-from recollect.testing.store_samples import START, ManualClock
+from recollect.testing.store_samples import START, ManualClock, fact, put
+from recollect.workspace import Workspace
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
 
@@ -132,6 +136,30 @@ def test_the_background_survives_what_it_did_not_expect(
     assert recovered.wait(timeout=30)
     memory.close()
     assert "The background failed and goes on" in caplog.text
+
+
+def test_what_was_erased_is_scrubbed_while_a_round_goes_on(
+    memory: Memory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending: list[bool] = []
+
+    def lasting(ours: Workspace, mark: Mark) -> Iterator[Step]:
+        pending.append(memory.store.needs_scrub())
+        forget(ours.scope.user)
+        clock.advance(seconds=memory.settings.tend_seconds)
+        yield from ()
+
+    def forget(user: str) -> None:
+        memory.store.user(user).apply([Remove("fact", (f"f-{user}",))])
+
+    for user in ("ann", "bob", "zoe"):
+        memory.store.user(user).apply([put(fact(f"f-{user}", "tea"))])
+    memory.store.user("zoe").apply([put(fact("f-more", "milk"))])
+    memory.store.user("zoe").apply([Remove("fact", ("f-more",))])
+    monkeypatch.setattr(work, "CHORES", (Chore("last", lasting, lambda settings: timedelta(hours=1)),))
+    (scrubbed,) = (outcome for outcome in memory.tend() if outcome.job == "scrub")
+    assert (pending, scrubbed.done) == ([False] * 3, 4)
+    assert not memory.store.needs_scrub()
 
 
 def test_a_job_that_fails_holds_up_no_other(

@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -39,8 +39,11 @@ class Planned:
     why: str
 
 
-def visit_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> list[Outcome]:
-    """Look after all users that somebody should look after, or one of them; what came of each chore."""
+def visit_all(
+    tender: Tender, chores: Sequence[Chore], only: str | None = None, between: Callable[[], None] = lambda: None
+) -> list[Outcome]:
+    """Look after all users that somebody should look after, or one of them; what came of each chore. Between
+    one and the next `between` is called."""
     outcomes = {chore.name: Outcome(chore.name, 0, 0.0) for chore in chores}
     due = _due(tender, only)
     # Each worker in its own order: they get into each other's way less, and should one user's rows kill a
@@ -56,6 +59,7 @@ def visit_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) 
             break
         except Exception as error:  # noqa: BLE001 - told; the others are looked after all the same
             _tell("A user could not be looked after", error)
+        between()
     return list(outcomes.values())
 
 
