@@ -162,6 +162,21 @@ def test_what_was_erased_is_scrubbed_while_a_round_goes_on(
     assert not memory.store.needs_scrub()
 
 
+@pytest.mark.parametrize("minutes", [0, 1, 60])
+def test_what_has_run_out_goes_as_often_as_is_looked(
+    open_memory: OpenMemory, clock: ManualClock, minutes: float
+) -> None:
+    memory = open_memory(expire_minutes=minutes)
+    derek = memory.scope("derek")
+    derek.remember("The gate code is 4711.", expires_at=START + timedelta(hours=6))
+    left = dict[int, int]()
+    for hour in range(7):
+        memory.tend()
+        left[hour] = len(derek.list("fact"))
+        clock.advance(hours=1)
+    assert left == {**dict.fromkeys(range(6), 1), 6: 0}
+
+
 def test_a_job_that_fails_holds_up_no_other(
     memory: Memory, derek: ScopedMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

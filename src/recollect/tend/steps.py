@@ -54,12 +54,16 @@ class Reached:
 @dataclass(frozen=True, slots=True)
 class Chore:
     """Something that is done for each user now and then: every so often (`every`), and, with `on_change`,
-    only when anything has changed since. Without an interval it is looked at in every round."""
+    only when anything has changed since. Without an interval it is looked at in every round that its rows say
+    has something for it."""
 
     name: str
     plan: Callable[[Workspace, Mark], Iterator[Step | Reached]]
-    every: Callable[[Settings], timedelta] = lambda settings: timedelta(0)
+    every: Callable[[Settings], timedelta] | None = None
     on_change: bool = False
+
+    def interval(self, settings: Settings) -> timedelta:
+        return timedelta(0) if self.every is None else self.every(settings)
 
 
 @dataclass(slots=True)

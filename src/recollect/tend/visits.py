@@ -21,7 +21,6 @@ from recollect.workspace import Workspace
 log = logging.getLogger("recollect.tend")
 
 LONGEST_RETRY = timedelta(days=1)
-ALWAYS = timedelta(0)
 PROBLEM_LENGTH = 500
 
 Marks = Mapping[str, Mark]
@@ -84,14 +83,14 @@ def is_due(chore: Chore, mark: Mark, seq: int, now: datetime, settings: Settings
     """A time that is further ahead than any would be set now was set by a clock that was wrong."""
     if mark.after is not None and now < mark.after <= now + LONGEST_RETRY:
         return False
-    if mark.at is not None and timedelta(0) <= now - mark.at < chore.every(settings):
+    if mark.at is not None and timedelta(0) <= now - mark.at < chore.interval(settings):
         return False
     return not chore.on_change or _pending(mark, seq)
 
 
-def _found_by_rows(chore: Chore, settings: Settings) -> bool:
-    """It is looked at in every round: what it has to do is what its rows say."""
-    return not chore.on_change and chore.every(settings) == ALWAYS
+def _found_by_rows(chore: Chore) -> bool:
+    """What it has to do is what its rows say, and who has such rows is due."""
+    return not chore.on_change and chore.every is None
 
 
 def _pending(mark: Mark, seq: int) -> bool:
@@ -125,7 +124,7 @@ def _is_wanted(tender: Tender, work: Workspace, chores: Sequence[Chore]) -> bool
     """Whether there is anything to do: of those who are listed, many only wait for something."""
     marks = work.store.marks()
     due = _due_now(tender, work, chores, marks)
-    if not all(_found_by_rows(chore, tender.settings) for chore in due):
+    if not all(_found_by_rows(chore) for chore in due):
         return True
     for chore in due:
         try:
@@ -204,7 +203,7 @@ def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> 
         left_behind = chore.on_change and mark.after is None
         return Mark(seq, at, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
     problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
-    if _found_by_rows(chore, tender.settings) and not tally.broken:
+    if _found_by_rows(chore) and not tally.broken:
         return Mark(seq, now, None, failures, problem)
     if failures >= PARKED_AFTER and not isinstance(tally.problem, StoreError | ModelError | EmbedderError):
         return Mark(seq, at, None, failures, problem)
@@ -218,8 +217,8 @@ def next_visit(chores: Sequence[Chore], marks: Marks, seq: int, settings: Settin
     feed. A chore of every round is found by its rows."""
     due, soon = [now + LONGEST_RETRY], list[datetime]()
     for chore in chores:
-        every, mark = chore.every(settings), marks.get(chore.name, Mark())
-        if _found_by_rows(chore, settings) and mark.after is None:
+        every, mark = chore.interval(settings), marks.get(chore.name, Mark())
+        if _found_by_rows(chore) and mark.after is None:
             continue
         time = max(now if mark.at is None else mark.at + every, mark.after or now)
         if not chore.on_change or _pending(mark, seq):
