@@ -112,7 +112,7 @@ class UserView(FollowedView, Protocol):
 
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
         """Conversations with turns past what was concluded that have ended or in which nobody spoke since,
-        those that wait longest first."""
+        whatever date their last turn was given, those that wait longest first."""
         ...
 
     def threads(self, digests: Sequence[str]) -> list[Led]:
