@@ -203,7 +203,8 @@ class UserStore(UserView, Protocol):
 
     def note(self, entries: Sequence[AuditEntry], since: Moment) -> None:
         """Note in the audit what was read, of the memory as it was at a moment. Whatever was forgotten since
-        is left out: payloads and names; the entries, when it was the user."""
+        is left out: payloads and names; the entries, when it was the user. It enters the feed, but is
+        nothing new to whoever tends."""
         ...
 
     def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:

@@ -77,6 +77,10 @@ _SETTLE = (
 )
 
 
+_PASSED = [
+    own_update(table).where(table.c.seq == bindparam("reached")).values(seq=bindparam("new_seq"))
+    for table in (schema.visits, schema.marks)
+]
 _EVER = 2**62
 _USED = own_select(schema.usage).where(schema.usage.c.count >= bindparam("least"))
 
@@ -94,6 +98,12 @@ def _changed(kinds: tuple[str, ...]) -> tuple[Select[Any], Select[Any]]:
         wanted.where(table.c.seq <= bindparam("upto")).order_by(table.c.seq, table.c.doc),
         last.limit(1).offset(bindparam("skipped")),
     )
+
+
+def pass_by(rows: UserRows, seq: int) -> None:
+    """That this step of the feed is nothing new to whoever had come as far as the one before."""
+    for passed in _PASSED:
+        rows.change(passed, reached=seq - 1, new_seq=seq)
 
 
 def pool_usage(rows: UserRows, change: Pool) -> None:
