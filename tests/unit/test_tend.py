@@ -8,6 +8,7 @@ import pytest
 
 from recollect import Memory, ScopedMemory
 from recollect.model.changes import Remove
+from recollect.model.records import Fact
 from recollect.ports.embedder import Vectors
 from recollect.ports.tending import JobState, Mark
 from recollect.stores.sql import schema
@@ -175,6 +176,25 @@ def test_what_has_run_out_goes_as_often_as_is_looked(
         left[hour] = len(derek.list("fact"))
         clock.advance(hours=1)
     assert left == {**dict.fromkeys(range(6), 1), 6: 0}
+
+
+def test_a_plan_that_fails_hides_no_other(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(ours: Workspace, mark: Mark) -> Iterator[Step]:
+        if ours.scope.user == "ann":
+            raise ZeroDivisionError
+        yield from telling(ours, mark)
+
+    def telling(ours: Workspace, mark: Mark) -> Iterator[Step]:
+        yield Step(action="tell", record=ours.store.get(Fact, ["f"])[0], why="it is there")
+
+    for user in ("ann", "bob"):
+        memory.store.user(user).apply([put(fact("f", "tea"))])
+    monkeypatch.setattr(work, "CHORES", (Chore("one", failing), Chore("other", telling)))
+    told = [(step.user, step.chore) for step in memory.tending()]
+    assert told == [("ann", "other"), ("bob", "one"), ("bob", "other")]
+    assert "What one would do for a user cannot be told: ZeroDivisionError" in caplog.text
 
 
 def test_a_job_that_fails_holds_up_no_other(
