@@ -39,7 +39,10 @@ class Planned:
 
 
 def visit_all(
-    tender: Tender, chores: Sequence[Chore], only: str | None = None, between: Callable[[], None] = lambda: None
+    tender: Tender,
+    chores: Sequence[Chore],
+    only: str | None = None,
+    between: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """Look after all users that somebody should look after, or one of them; what came of each chore. Between
     one and the next `between` is called."""

@@ -200,7 +200,11 @@ def is_over(quiet_since: Any) -> ColumnElement[bool]:
     """It has ended, or nobody spoke since. What was said last may be dated ahead: then it goes by when that was
     stored."""
     turns = schema.turns.c
-    last = turns.user_id == _TALKS.user_id, turns.conversation == _TALKS.id, turns.index == _TALKS.next_index - 1
+    last = (
+        turns.user_id == _TALKS.user_id,
+        turns.conversation == _TALKS.id,
+        turns.index == _TALKS.next_index - 1,
+    )
     stored = select(turns.recorded_at).where(*last).correlate(schema.conversations).scalar_subquery()
     return or_(_TALKS.ended_at.is_not(None), _TALKS.last_at <= quiet_since, stored <= quiet_since)
 
