@@ -153,7 +153,8 @@ def test_an_end_of_its_own_is_not_lost() -> None:
 def test_they_are_merged_whatever_the_policy_was_when_they_came(
     memory: Memory, derek: ScopedMemory, clock: ManualClock
 ) -> None:
-    for policy in ({"expire": True}, {"ttl_days": 30}, {"expire": False}):
+    policies: list[dict[str, Any]] = [{"expire": True}, {"ttl_days": 30}, {"expire": False}]
+    for policy in policies:
         derek.set_retention(**policy)
         derek.remember("Derek likes green tea")
     derek.remember("Derek likes green tea", expires_at=START + timedelta(days=3))

@@ -66,8 +66,8 @@ def visit_all(
 
 
 def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> Iterator[Planned]:
-    """What `visit_all` would do, or do for one user only, without doing it. What fails is told, as it is there,
-    and hides nothing else."""
+    """What `visit_all` would do, or do for one user only, without doing it. What fails is told, as it is
+    there, and hides nothing else."""
     for user in _due(tender, only):
         work = tender.workspace(Scope(user))
         marks = work.store.marks()

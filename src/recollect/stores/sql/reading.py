@@ -197,8 +197,8 @@ MINABLE = UNMINED.where(or_(_TALKS.mining_after.is_(None), _TALKS.mining_after <
 
 
 def is_over(quiet_since: Any) -> ColumnElement[bool]:
-    """It has ended, or nobody spoke since. What was said last may be dated ahead: then it goes by when that was
-    stored."""
+    """It has ended, or nobody spoke since. What was said last may be dated ahead: then it goes by when that
+    was stored."""
     turns = schema.turns.c
     last = (
         turns.user_id == _TALKS.user_id,
