@@ -308,8 +308,8 @@ class Memory:
         self._spend(Scope(user).user)(source, model, tokens)
 
     def _flush_if_many(self, waiting: int) -> None:
-        """Have counts written in a thread of its own, unless the background does it soon."""
-        if waiting < FLUSH_AT or self._background is not None or self._stopping.is_set():
+        """Have counts written in a thread of its own: the background may be busy for hours."""
+        if waiting < FLUSH_AT or self._stopping.is_set():
             return
         with self._lock, suppress(RuntimeError):  # no thread to be had: closing writes them
             if self._counting is None or not self._counting.is_alive():

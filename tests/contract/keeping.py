@@ -1,5 +1,6 @@
 """What the tests of the retention policy share."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +8,10 @@ from recollect import Memory, ScopedMemory
 from recollect.model.changes import Put
 from recollect.model.records import AuditEntry, Fact, MemoryRecord
 from recollect.ports.store import Usage
+from recollect.ports.tending import Mark
+from recollect.tend.chores import CHORES
+from recollect.tend.steps import Step
+from recollect.tend.visits import Planned
 from recollect.testing.store_samples import ManualClock
 
 DAY = timedelta(days=1)
@@ -25,18 +30,37 @@ def usage(memory: Memory, user: ScopedMemory, id: str) -> Usage:
     return memory.store.user(user.scope.user).usage([id])[id]
 
 
+LEARNING = ("mine", "conclude")
+
+
 def planned(memory: Memory, user: ScopedMemory) -> list[tuple[str, str, str]]:
     """What the chores would do for the user, without learning from what was said: action, id, why."""
-    steps = [step for step in memory.tending() if step.user == user.scope.user]
-    return [(step.action, step.id, step.why) for step in steps if step.action not in ("mine", "conclude")]
+    return [(step.action, step.id, step.why) for step in _planned(memory, user)]
+
+
+def _planned(memory: Memory, user: ScopedMemory) -> list[Planned]:
+    return [step for step in memory.tending(user.scope.user) if step.chore not in LEARNING]
 
 
 def tended(memory: Memory, user: ScopedMemory) -> list[tuple[str, str, str]]:
     """Tend once: what was done is what was told, and there is nothing left to do."""
-    told = planned(memory, user)
-    problems = [outcome.problem for outcome in memory.tend() if outcome.problem]
-    assert problems == []
-    return told
+    told = _planned(memory, user)
+    outcomes = memory.tend(user=user.scope.user)
+    done = {one.job: one.done for one in outcomes if one.done and one.job not in LEARNING}
+    assert done == Counter(step.chore for step in told)
+    assert left(memory, user) == []
+    outcomes += memory.tend()
+    assert [outcome.problem for outcome in outcomes if outcome.problem] == []
+    return [(step.action, step.id, step.why) for step in told]
+
+
+def left(memory: Memory, user: ScopedMemory) -> list[str]:
+    """What the chores would still do for the user, were they due again; to warn puts nothing right."""
+    work = memory._workspace(user.scope)
+    marks = work.store.marks()
+    chores = [chore for chore in CHORES if chore.name not in LEARNING]
+    steps = [step for chore in chores for step in chore.plan(work, marks.get(chore.name, Mark()))]
+    return [step.action for step in steps if isinstance(step, Step) and step.action != "quota_warning"]
 
 
 def audited(user: ScopedMemory, operation: str) -> list[AuditEntry]:

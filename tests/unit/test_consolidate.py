@@ -14,6 +14,7 @@ from recollect.model.changes import Put
 from recollect.model.records import MINED, MemoryRecord, Tense
 from recollect.model.scope import Scope
 from recollect.ports.tending import Mark
+from recollect.record.retention import TTL
 from recollect.tend.consolidate import plan_consolidation
 from recollect.tend.wordings import (
     MOST_WORDINGS,
@@ -121,6 +122,47 @@ def test_all_that_was_known_is_kept() -> None:
     assert (made.sources, made.about) == (("turn-a", "turn-b"), ("x", "y"))
     assert (made.expires_at, made.slot) == (None, "s")
     assert [w["content"] for w in others(made)] == ["Derek likes green tea a lot"]
+
+
+def mortal(id: str, days: int) -> Fact:
+    """One that lives for so many days by the policy."""
+    return fact(id, expires_at=START + timedelta(days=days), metadata={TTL: days})
+
+
+def test_how_long_both_live_by_the_policy() -> None:
+    short, long, undying = mortal("short", 3), mortal("long", 30), fact("undying")
+    for one, other in ((short, long), (long, short)):
+        assert may_merge(one, other)
+        made = merged(one, other)
+        assert (made.expires_at, made.metadata) == (long.expires_at, {TTL: 30})
+    for one, other in ((short, undying), (undying, short)):
+        assert may_merge(one, other)
+        assert (merged(one, other).expires_at, merged(one, other).metadata) == (None, {})
+
+
+def test_an_end_of_its_own_is_not_lost() -> None:
+    end = START + timedelta(days=3)
+    own = fact("own", expires_at=end)
+    for other in (fact("b"), fact("b", expires_at=end + timedelta(days=1)), mortal("b", 3)):
+        assert not may_merge(own, other)
+        assert not may_merge(other, own)
+    assert may_merge(own, fact("b", expires_at=end))
+    assert merged(own, fact("b", expires_at=end)).expires_at == end
+
+
+def test_they_are_merged_whatever_the_policy_was_when_they_came(
+    memory: Memory, derek: ScopedMemory, clock: ManualClock
+) -> None:
+    policies: list[dict[str, Any]] = [{"expire": True}, {"ttl_days": 30}, {"expire": False}]
+    for policy in policies:
+        derek.set_retention(**policy)
+        derek.remember("Derek likes green tea")
+    derek.remember("Derek likes green tea", expires_at=START + timedelta(days=3))
+    assert tend(memory, clock)["consolidate"] == 2
+    assert sorted(str(found.expires_at) for found in in_force(derek)) == [
+        str(START + timedelta(days=3)),
+        "None",
+    ]
 
 
 WORDS = [

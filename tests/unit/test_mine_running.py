@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from recollect import Memory, ModelError, SettingsError
+from recollect.mine.extracted import Extraction, Window
 from recollect.mine.windows import Span, spans
+from recollect.ports.tending import PARKED_AFTER
 from recollect.testing.store_samples import ManualClock
+from recollect.workspace import Workspace
 from tests.unit.mining import Scripted, facts, say
 from tests.unit.support import OpenMemory
 
@@ -135,6 +138,77 @@ def test_a_fault_of_ours_is_parked_like_any(open_memory: OpenMemory) -> None:
     (done,) = derek.mine()
     assert done.problem
     assert "secret words" not in done.problem  # it may quote what was said
+
+
+def days(memory: Memory, clock: ManualClock, count: int) -> None:
+    for _ in range(count):
+        clock.advance(days=1, seconds=1)
+        memory.tend()
+
+
+def poisoned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Have mining fail where no model is at fault; is told each time that it is tried."""
+    from recollect.mine import pipeline
+
+    tried: list[str] = []
+
+    def fail(work: Workspace, window: Window) -> Extraction:
+        tried.append(window.conversation.id)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(pipeline, "_extracted", fail)
+    return tried
+
+
+@pytest.mark.parametrize("again", ["retry", "spoken", "asked"])
+def test_a_poisoned_conversation_is_parked(
+    open_memory: OpenMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    memory = open_memory(conclude=False)
+    derek = memory.scope("derek")
+    say(derek, "I live in Lyon.")
+    with monkeypatch.context() as context:
+        tried = poisoned(context)
+        days(memory, clock, PARKED_AFTER + 5)
+        assert len(tried) == PARKED_AFTER
+    stats = memory.store.stats()
+    assert stats["parked"]["mining"] == {"ZeroDivisionError": 1}
+    assert stats["waiting"]["mine"]["conversations"] == 0
+    match again:
+        case "retry":
+            assert memory.store.unpark() == 1
+        case "spoken":
+            say(derek, "I have a dog.")
+        case _:
+            assert [mined.problem for mined in derek.mine()] == [None]
+    days(memory, clock, 1)
+    assert "The user lives in Lyon." in facts(derek)
+    assert memory.store.stats()["parked"]["mining"] == {}
+
+
+def test_a_model_that_is_down_parks_no_conversation(
+    open_memory: OpenMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    down = ModelError("The model is down.")
+    memory = open_memory(model=Scripted(*[down] * (PARKED_AFTER + 4)), conclude=False)
+    say(memory.scope("derek"), "I live in Lyon.")
+    days(memory, clock, PARKED_AFTER + 5)
+    assert memory.store.stats()["parked"]["mining"] == {}
+    assert [talk.mined_to for talk in memory.scope("derek").conversations()] == [1]
+
+
+def test_what_is_parked_is_concluded(
+    open_memory: OpenMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisoned(monkeypatch)
+    memory = open_memory(auto_mine=False)
+    derek = memory.scope("derek", conversation="a")
+    for role, text in (("user", "Where do I live?"), ("assistant", "In Lyon.")):
+        derek.record(role, text)
+    for _ in range(PARKED_AFTER):
+        derek.mine()
+    days(memory, clock, 1)
+    assert [talk.concluded_to for talk in derek.conversations()] == [2]
 
 
 def test_without_a_model_it_cannot_be_mined_by_one(open_memory: OpenMemory) -> None:

@@ -13,16 +13,18 @@ from tests.unit.test_tend import outcome, waiting
 
 
 class Choosy(SwitchedEmbedder):
-    """Refuses some texts, or answers with numbers that are none."""
+    """Refuses some texts, raises what it may not, or answers with numbers that cannot be stored."""
 
-    broken = False
+    broken: float | Exception | None = None
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         vectors = super().embed_passages(texts)
         if refused := [n for n, text in enumerate(texts) if "poison" in text]:
-            if not self.broken:
+            if self.broken is None:
                 raise EmbedderError("The text was refused.")
-            vectors[refused] = np.nan
+            if isinstance(self.broken, Exception):
+                raise self.broken
+            vectors[refused] = self.broken
         return vectors
 
 
@@ -34,8 +36,10 @@ def recorded(memory: Memory, *texts: str, user: str = "derek") -> None:
     memory.scope(user).record_many({"role": "user", "content": text} for text in texts)
 
 
-@pytest.mark.parametrize("broken", [False, True])
-def test_a_refused_text_is_parked_and_its_neighbours_are_not(open_memory: OpenMemory, broken: bool) -> None:
+@pytest.mark.parametrize("broken", [None, np.nan, 1e6, KeyError("data")])
+def test_a_refused_text_is_parked_and_its_neighbours_are_not(
+    open_memory: OpenMemory, broken: float | Exception | None
+) -> None:
     embedder = Choosy()
     embedder.broken = broken
     memory = open_memory(embedder=embedder, embed_on_write=False)

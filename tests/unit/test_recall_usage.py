@@ -71,7 +71,11 @@ def test_closing_writes_the_counts(open_memory: OpenMemory) -> None:
     assert counted(open_memory(), turn.id) == [1]
 
 
-def test_many_counts_do_not_pile_up(derek: ScopedMemory, memory: Memory) -> None:
+@pytest.mark.parametrize("background", [False, True])
+def test_many_counts_do_not_pile_up(open_memory: OpenMemory, background: bool) -> None:
+    """Nor where the background, which writes them too, is busy or sleeps."""
+    memory = open_memory(background=background, tend_seconds=3600)
+    derek = memory.scope("derek")
     turns = derek.record_many({"role": "user", "content": f"tea {i}"} for i in range(FLUSH_AT))
     derek.recall("tea", top_k=FLUSH_AT)
     for thread in threading.enumerate():  # it is written out of the question's way

@@ -1,16 +1,22 @@
 """The background: finds what is missing, holds a lease while it works, and loses nothing when it cannot."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 import pytest
 
 from recollect import Memory, ScopedMemory
+from recollect.model.changes import Remove
+from recollect.model.records import Fact
 from recollect.ports.embedder import Vectors
+from recollect.ports.tending import JobState, Mark
 from recollect.stores.sql import schema
+from recollect.tend import work
+from recollect.tend.steps import Chore, Step
 from recollect.tend.work import NAMES
-from recollect.testing.store_samples import START, ManualClock
+from recollect.testing.store_samples import START, ManualClock, fact, put
+from recollect.workspace import Workspace
 from tests.unit.support import OpenMemory, SwitchedEmbedder, contents
 
 
@@ -116,26 +122,89 @@ def test_the_background_thread_does_it_and_ends_with_the_memory(open_memory: Ope
 
 
 def test_the_background_survives_what_it_did_not_expect(
-    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture
+    open_memory: OpenMemory, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failed = threading.Event()
+    failed, recovered = threading.Event(), threading.Event()
+    memory = open_memory(background=True, tend_seconds=0.01)
 
-    class Broken(SwitchedEmbedder):
-        """Does what no embedder may."""
+    def note(states: Sequence[JobState]) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise ZeroDivisionError
+        recovered.set()
 
-        def embed_passages(self, texts: Sequence[str]) -> Vectors:
-            if not failed.is_set():
-                failed.set()
-                raise ZeroDivisionError
-            recovered.set()
-            return super().embed_passages(texts)
-
-    recovered = threading.Event()
-    memory = open_memory(embedder=Broken(), background=True, tend_seconds=0.01, embed_on_write=False)
-    memory.scope("derek").record("user", "tea")
+    monkeypatch.setattr(memory.store, "note_jobs", note)
     assert recovered.wait(timeout=30)
     memory.close()
     assert "The background failed and goes on" in caplog.text
+
+
+def test_what_was_erased_is_scrubbed_while_a_round_goes_on(
+    memory: Memory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending: list[bool] = []
+
+    def lasting(ours: Workspace, mark: Mark) -> Iterator[Step]:
+        pending.append(memory.store.needs_scrub())
+        forget(ours.scope.user)
+        clock.advance(seconds=memory.settings.tend_seconds)
+        yield from ()
+
+    def forget(user: str) -> None:
+        memory.store.user(user).apply([Remove("fact", (f"f-{user}",))])
+
+    for user in ("ann", "bob", "zoe"):
+        memory.store.user(user).apply([put(fact(f"f-{user}", "tea"))])
+    memory.store.user("zoe").apply([put(fact("f-more", "milk"))])
+    memory.store.user("zoe").apply([Remove("fact", ("f-more",))])
+    monkeypatch.setattr(work, "CHORES", (Chore("last", lasting, lambda settings: timedelta(hours=1)),))
+    (scrubbed,) = (outcome for outcome in memory.tend() if outcome.job == "scrub")
+    assert (pending, scrubbed.done) == ([False] * 3, 4)
+    assert not memory.store.needs_scrub()
+
+
+@pytest.mark.parametrize("minutes", [0, 1, 60])
+def test_what_has_run_out_goes_as_often_as_is_looked(
+    open_memory: OpenMemory, clock: ManualClock, minutes: float
+) -> None:
+    memory = open_memory(expire_minutes=minutes)
+    derek = memory.scope("derek")
+    derek.remember("The gate code is 4711.", expires_at=START + timedelta(hours=6))
+    left = dict[int, int]()
+    for hour in range(7):
+        memory.tend()
+        left[hour] = len(derek.list("fact"))
+        clock.advance(hours=1)
+    assert left == {**dict.fromkeys(range(6), 1), 6: 0}
+
+
+def test_a_plan_that_fails_hides_no_other(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(ours: Workspace, mark: Mark) -> Iterator[Step]:
+        if ours.scope.user == "ann":
+            raise ZeroDivisionError
+        yield from telling(ours, mark)
+
+    def telling(ours: Workspace, mark: Mark) -> Iterator[Step]:
+        yield Step(action="tell", record=ours.store.get(Fact, ["f"])[0], why="it is there")
+
+    for user in ("ann", "bob"):
+        memory.store.user(user).apply([put(fact("f", "tea"))])
+    monkeypatch.setattr(work, "CHORES", (Chore("one", failing), Chore("other", telling)))
+    told = [(step.user, step.chore) for step in memory.tending()]
+    assert told == [("ann", "other"), ("bob", "one"), ("bob", "other")]
+    assert "What one would do for a user cannot be told: ZeroDivisionError" in caplog.text
+
+
+def test_a_job_that_fails_holds_up_no_other(
+    memory: Memory, derek: ScopedMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derek.record("user", "tea")
+    monkeypatch.setattr(memory.store, "drop_retired", lambda: iter([1 // 0]))
+    outcomes = memory.tend()
+    assert [(o.job, o.problem) for o in outcomes if o.problem] == [("drop", "ZeroDivisionError")]
+    assert [o.job for o in outcomes] == [*NAMES]
 
 
 def test_a_conversation_with_nothing_in_it_is_nothing_to_tend(

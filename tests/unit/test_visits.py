@@ -103,11 +103,30 @@ def test_what_was_stopped_half_way_goes_on(memory: Memory) -> None:
     assert len(told(memory)) == len(set(told(memory))) == TOGETHER + 5
 
 
+def test_a_step_that_was_not_begun_is_not_begun_after_a_stop(memory: Memory) -> None:
+    remembered(memory)
+    stopping, begun = threading.Event(), list[str]()
+
+    def asking(work: Workspace, mark: Mark) -> Iterator[Step]:
+        for found in work.store.find(Fact):
+            yield Step(action="ask", record=found, why="it is new", do=lambda hold, id=found.id: ask(id))
+
+    def ask(id: str) -> int:
+        begun.append(id)
+        stopping.set()
+        return 1
+
+    chore = Chore("ask", asking, lambda settings: HOUR)
+    (outcome,) = visit_all(tender(memory, stopping=stopping.is_set), [chore])
+    assert (outcome.done, len(begun)) == (1, 1)
+    assert marks(memory) == {}, "it is not finished"
+
+
 @pytest.mark.parametrize("raised", [ZeroDivisionError, AttributeError, RecollectError, AssertionError])
 @pytest.mark.parametrize("where", ["plan", "begin", "step"])
-@pytest.mark.parametrize("every", [timedelta(0), HOUR])
+@pytest.mark.parametrize("every", [None, lambda settings: HOUR])
 def test_a_chore_that_raises_holds_up_nothing_else(
-    memory: Memory, clock: ManualClock, raised: type[Exception], where: str, every: timedelta
+    memory: Memory, clock: ManualClock, raised: type[Exception], where: str, every: Any
 ) -> None:
     def fail(hold: Hold) -> int:
         raise raised
@@ -126,7 +145,7 @@ def test_a_chore_that_raises_holds_up_nothing_else(
 
     for user in ("ann", "bob"):
         remembered(memory, user)
-    chores = [Chore("break", breaking, lambda settings: every), WEAR]
+    chores = [Chore("break", breaking, every), WEAR]
     broken, worn = visit_all(tender(memory), chores)
     assert broken.problem
     assert (worn.done, worn.problem) == (6, None)

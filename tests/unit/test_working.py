@@ -323,6 +323,14 @@ def test_a_model_tells_it_shorter(open_memory: OpenMemory) -> None:
     assert first.metadata["by"] == "scripted"
 
 
+def test_what_a_model_says_nothing_of_is_told_by_the_rules(open_memory: OpenMemory) -> None:
+    here = filled(open_memory, Scripted(*[answer(said="", done="")] * 40))
+    for n in range(7):
+        here.add("thought", f"another thought {n} " * 18)
+    told = counted(line for item in here.items() for line in lines(item))
+    assert told == {"said": 1, "result": 1, "decided": 1, "thought": 14}
+
+
 @pytest.mark.parametrize("error", [ModelError("no answer"), RuntimeError("Train 77"), OSError()])
 def test_a_model_that_fails_leaves_it_to_the_rules(
     open_memory: OpenMemory, error: Exception, caplog: pytest.LogCaptureFixture

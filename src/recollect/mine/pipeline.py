@@ -11,7 +11,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
-from recollect.errors import Conflict, ModelError, NotFound, SettingsError
+from recollect.errors import (
+    Conflict,
+    EmbedderError,
+    ModelError,
+    NotFound,
+    QuotaExceeded,
+    SettingsError,
+    StoreError,
+)
 from recollect.limits import check_given, check_progress
 from recollect.measuring import MEMORIES, MINED
 from recollect.mine.extracted import Claim, Extraction, Window
@@ -21,7 +29,8 @@ from recollect.mine.shown import nearest
 from recollect.mine.windows import Span, retry_after, spans
 from recollect.model.changes import Change, Expect, Log, Revise
 from recollect.model.mined import Mined
-from recollect.model.records import NEVER, Conversation, Role, Turn
+from recollect.model.records import FRESH, NEVER, PARKED, Conversation, Role, Turn
+from recollect.ports.tending import PARKED_AFTER
 from recollect.record.memories import indexed_all
 from recollect.tracing import span
 from recollect.workspace import Workspace, rereading
@@ -32,7 +41,8 @@ BEFORE = 4
 """How many turns before a window are shown with it."""
 LONGEST_RETRY = timedelta(days=1)
 SPOKEN = (Role.USER, Role.ASSISTANT, Role.TOOL)
-FRESH: Mapping[str, Any] = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
+NOT_ITS_FAULT = (ModelError, StoreError, EmbedderError, Conflict, QuotaExceeded)
+"""Why mining may fail whatever was said."""
 
 Progress = Callable[[int], None]
 """Is told how many turns are mined."""
@@ -84,7 +94,7 @@ def _mine_windows(work: Workspace, id: str, going: Callable[[], bool]) -> Mined:
             if not isinstance(error, ModelError | Conflict):
                 log.exception("Mining failed; it is tried again later")
             with suppress(Conflict):
-                park(work, id, reason)
+                park(work, id, reason, poisoned=not isinstance(error, NOT_ITS_FAULT))
             return replace(done, problem=reason)
     return done
 
@@ -227,12 +237,15 @@ def _event(work: Workspace, done: Mined) -> tuple[Log, ...]:
 
 
 @rereading
-def park(work: Workspace, id: str, reason: str) -> None:
-    """Note why a conversation could not be mined or concluded, and when to try again."""
+def park(work: Workspace, id: str, reason: str, *, poisoned: bool = False) -> None:
+    """Note why a conversation could not be mined or concluded, and when to try again: what is `poisoned` and
+    keeps failing not by itself."""
     for found in work.store.get(Conversation, [id]):
         failures = found.mining_failures + 1
         first = timedelta(seconds=work.settings.mine_retry_seconds)
         after = retry_after(failures, work.clock.now(), first, LONGEST_RETRY)
+        if poisoned and failures >= PARKED_AFTER:
+            after = PARKED
         noted = {"mining_failures": failures, "mining_problem": reason[:500], "mining_after": after}
         work.apply(Expect("conversation", id, found), Revise("conversation", id, noted))
         log.warning("A conversation failed (%d times): %s", failures, reason)

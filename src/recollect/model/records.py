@@ -17,6 +17,10 @@ Json = Mapping[str, Any]
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 """When the background mines again what somebody has undone."""
+PARKED = datetime(9999, 1, 1, tzinfo=UTC)
+"""When it mines again what keeps failing by its own fault: once somebody retries it, or speaks there."""
+FRESH: Json = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
+"""How a conversation is of which mining has not failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,7 @@ class UserView(FollowedView, Protocol):
 
     def unconcluded(self, quiet_since: datetime) -> list[Conversation]:
         """Conversations with turns past what was concluded that have ended or in which nobody spoke since,
-        those that wait longest first."""
+        whatever date their last turn was given, those that wait longest first."""
         ...
 
     def threads(self, digests: Sequence[str]) -> list[Led]:
@@ -203,7 +203,8 @@ class UserStore(UserView, Protocol):
 
     def note(self, entries: Sequence[AuditEntry], since: Moment) -> None:
         """Note in the audit what was read, of the memory as it was at a moment. Whatever was forgotten since
-        is left out: payloads and names; the entries, when it was the user."""
+        is left out: payloads and names; the entries, when it was the user. It enters the feed, but is
+        nothing new to whoever tends."""
         ...
 
     def put_usage(self, kind: type[Record], usage: Mapping[str, Usage]) -> None:

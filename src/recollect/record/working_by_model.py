@@ -9,6 +9,7 @@ from recollect.ports.structured import closed, structured
 from recollect.record.working_summary import (
     FOLDED,
     OF_THE_CONVERSATION,
+    OTHERS,
     SAID,
     SURVIVING,
     THOUGHT,
@@ -51,9 +52,11 @@ def told_by_model(
     within: float | None = None,
 ) -> list[Line]:
     """The items, each with its lines by rules, in the model's words. Every decision and result has its line:
-    where the model tells none, the one by rules. `ModelError` when there is no usable answer."""
+    where the model tells none, the one by rules; so it is with all that was said, or done, together.
+    `ModelError` when there is no usable answer."""
     shown: list[str] = []
     surviving: list[Line] = []
+    others = [line for _, by_rules in older for line in by_rules if line.kind in OTHERS]
     for item, by_rules in older:
         for line in by_rules:
             told: dict[str, Any] = {"kind": line.kind, "text": line.text[:MOST_SHOWN]}
@@ -65,7 +68,7 @@ def told_by_model(
         model,
         prompt(COMPRESS, "Items:\n" + "\n".join(shown)),
         COMPRESS_SCHEMA,
-        lambda found: _read(found, surviving),
+        lambda found: _read(found, surviving, others),
         source="memory_compress",
         max_tokens=MAX_TOKENS,
         within=within,
@@ -74,13 +77,13 @@ def told_by_model(
     return [*counts, *answer]
 
 
-def _read(answer: dict[str, Any], surviving: Sequence[Line]) -> list[Line]:
+def _read(answer: dict[str, Any], surviving: Sequence[Line], others: Sequence[Line]) -> list[Line]:
     shorter = {one["n"]: one_line(one["text"]) for one in answer["kept"]}
     kept = [Line(line.kind, shorter.get(n) or line.text) for n, line in enumerate(surviving, start=1)]
     said, done = one_line(answer["said"]), one_line(answer["done"])
     return [
-        *([Line(SAID, said)] if said else []),
+        *([Line(SAID, said)] if said else (line for line in others if line.kind == SAID)),
         *(line for line in kept if line.kind in OF_THE_CONVERSATION),
-        *([Line(THOUGHT, done)] if done else []),
+        *([Line(THOUGHT, done)] if done else (line for line in others if line.kind != SAID)),
         *(line for line in kept if line.kind not in OF_THE_CONVERSATION),
     ]

@@ -290,7 +290,8 @@ class Settings:
     server_tends: bool = True
     """Have each server process do the background's work too; if not, `recollect tend --forever` has to."""
     tend_seconds: float = 30.0
-    """How often the background looks for work; erased bytes are gone from the files within this time."""
+    """How often the background looks for work; erased bytes are gone from the files within this time, or when
+    what it is at is done."""
     lease_seconds: float = 120.0
     """How long a background job may hold its work before another worker may take it."""
 

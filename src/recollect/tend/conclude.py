@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
-from recollect.model.records import NEVER, Conversation
+from recollect.model.records import NEVER, PARKED, Conversation
 from recollect.ports.tending import Mark
 from recollect.tend.mining import is_wanted
 from recollect.tend.steps import Step
@@ -36,7 +36,7 @@ def is_ready(work: Workspace, conversation: Conversation, mining: bool) -> bool:
     if mining and is_unmined(conversation) and conversation.mining_after != NEVER:
         return conversation.mining_failures >= TRIES
     after = conversation.mining_after
-    return after is None or after == NEVER or after <= work.clock.now()
+    return after in (None, NEVER, PARKED) or after <= work.clock.now()
 
 
 def is_unmined(conversation: Conversation) -> bool:

@@ -12,11 +12,12 @@ from typing import Any, cast
 
 from recollect.errors import ModelError, RecollectError
 from recollect.mine.conclusion import Conclusion, Talk, Told, concluded, safe
-from recollect.mine.pipeline import FRESH, SPOKEN, park, reason_of
+from recollect.mine.pipeline import SPOKEN, park, reason_of
 from recollect.mine.versions import SAID
 from recollect.model.changes import Change, Expect, ExpectOnly, Put, Remove, Revise
 from recollect.model.records import (
     ENDED,
+    FRESH,
     MINED,
     NEVER,
     Conversation,

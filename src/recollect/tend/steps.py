@@ -54,12 +54,16 @@ class Reached:
 @dataclass(frozen=True, slots=True)
 class Chore:
     """Something that is done for each user now and then: every so often (`every`), and, with `on_change`,
-    only when anything has changed since. Without an interval it is looked at in every round."""
+    only when anything has changed since. Without an interval it is looked at in every round that its rows say
+    has something for it."""
 
     name: str
     plan: Callable[[Workspace, Mark], Iterator[Step | Reached]]
-    every: Callable[[Settings], timedelta] = lambda settings: timedelta(0)
+    every: Callable[[Settings], timedelta] | None = None
     on_change: bool = False
+
+    def interval(self, settings: Settings) -> timedelta:
+        return timedelta(0) if self.every is None else self.every(settings)
 
 
 @dataclass(slots=True)
@@ -89,7 +93,7 @@ def carry_out(
         tally.reached = next((one.seq for one in found if isinstance(one, Reached)), tally.reached)
         some = [one for one in found if isinstance(one, Step)]
         for step in some:
-            if step.do is not None:
+            if step.do is not None and hold():  # one may take minutes, and ask a model
                 _try(tally, step.action, lambda s=step: s.do(hold) if s.do else 0)
         _together(work, tally, [step for step in some if step.do is None])
         told(tally.done)

@@ -1,11 +1,10 @@
 """Vectors: those that are missing, those of a new model, those of models that are gone."""
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter, sleep
-
-import numpy as np
 
 from recollect.errors import Conflict, EmbedderError, SettingsError
 from recollect.model.space import Space
@@ -13,7 +12,9 @@ from recollect.ports.embedder import Embedder, Vectors
 from recollect.ports.spending import metered_embedder
 from recollect.ports.store import Unembedded, UserStore
 from recollect.tend.tender import Done, Hold, Tender, leased
-from recollect.workspace import REREADS
+from recollect.workspace import REREADS, usable
+
+log = logging.getLogger("recollect.tend")
 
 EMBED_BATCH = 64
 PATIENCE_SECONDS = 0.5
@@ -157,11 +158,14 @@ def _answers(embedder: Embedder) -> bool:
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Vectors that can be stored: one that cannot is the model's fault, as if it had refused the text."""
-    vectors = embedder.embed_passages(texts)
-    if vectors.shape != (len(texts), embedder.space.dimensions) or not np.isfinite(vectors).all():
-        raise EmbedderError("The embedding model answered with vectors that cannot be stored.")
-    return vectors
+    """Vectors that can be stored: whatever else an embedder does, it is as if it had refused the texts."""
+    try:
+        return usable(embedder.embed_passages(texts), (len(texts), embedder.space.dimensions))
+    except EmbedderError:
+        raise
+    except Exception as error:
+        log.warning("The embedder failed in a way of its own", exc_info=True)
+        raise EmbedderError(f"The embedder failed with {type(error).__name__}.") from error
 
 
 def drop_vectors(tender: Tender, hold: Hold) -> Done:

@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,7 +21,6 @@ from recollect.workspace import Workspace
 log = logging.getLogger("recollect.tend")
 
 LONGEST_RETRY = timedelta(days=1)
-ALWAYS = timedelta(0)
 PROBLEM_LENGTH = 500
 
 Marks = Mapping[str, Mark]
@@ -39,8 +38,14 @@ class Planned:
     why: str
 
 
-def visit_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> list[Outcome]:
-    """Look after all users that somebody should look after, or one of them; what came of each chore."""
+def visit_all(
+    tender: Tender,
+    chores: Sequence[Chore],
+    only: str | None = None,
+    between: Callable[[], None] = lambda: None,
+) -> list[Outcome]:
+    """Look after all users that somebody should look after, or one of them; what came of each chore. Between
+    one and the next `between` is called."""
     outcomes = {chore.name: Outcome(chore.name, 0, 0.0) for chore in chores}
     due = _due(tender, only)
     # Each worker in its own order: they get into each other's way less, and should one user's rows kill a
@@ -56,18 +61,30 @@ def visit_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) 
             break
         except Exception as error:  # noqa: BLE001 - told; the others are looked after all the same
             _tell("A user could not be looked after", error)
+        between()
     return list(outcomes.values())
 
 
 def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -> Iterator[Planned]:
-    """What `visit_all` would do, or do for one user only, without doing it."""
+    """What `visit_all` would do, or do for one user only, without doing it. What fails is told, as it is
+    there, and hides nothing else."""
     for user in _due(tender, only):
         work = tender.workspace(Scope(user))
         marks = work.store.marks()
         for chore in _due_now(tender, work, chores, marks):
-            for step in chore.plan(work, marks.get(chore.name, Mark())):
-                if isinstance(step, Step):
-                    yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
+            try:
+                yield from _planned(work, chore, marks.get(chore.name, Mark()))
+            except StoreUnavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - told
+                _tell(f"What {chore.name} would do for a user cannot be told", error)
+
+
+def _planned(work: Workspace, chore: Chore, mark: Mark) -> Iterator[Planned]:
+    for step in chore.plan(work, mark):
+        if isinstance(step, Step):
+            record = step.record
+            yield Planned(work.scope.user, chore.name, step.action, record.kind, record.id, step.why)
 
 
 def _due(tender: Tender, only: str | None) -> list[str]:
@@ -80,14 +97,14 @@ def is_due(chore: Chore, mark: Mark, seq: int, now: datetime, settings: Settings
     """A time that is further ahead than any would be set now was set by a clock that was wrong."""
     if mark.after is not None and now < mark.after <= now + LONGEST_RETRY:
         return False
-    if mark.at is not None and timedelta(0) <= now - mark.at < chore.every(settings):
+    if mark.at is not None and timedelta(0) <= now - mark.at < chore.interval(settings):
         return False
     return not chore.on_change or _pending(mark, seq)
 
 
-def _found_by_rows(chore: Chore, settings: Settings) -> bool:
-    """It is looked at in every round: what it has to do is what its rows say."""
-    return not chore.on_change and chore.every(settings) == ALWAYS
+def _found_by_rows(chore: Chore) -> bool:
+    """What it has to do is what its rows say, and who has such rows is due."""
+    return not chore.on_change and chore.every is None
 
 
 def _pending(mark: Mark, seq: int) -> bool:
@@ -121,7 +138,7 @@ def _is_wanted(tender: Tender, work: Workspace, chores: Sequence[Chore]) -> bool
     """Whether there is anything to do: of those who are listed, many only wait for something."""
     marks = work.store.marks()
     due = _due_now(tender, work, chores, marks)
-    if not all(_found_by_rows(chore, tender.settings) for chore in due):
+    if not all(_found_by_rows(chore) for chore in due):
         return True
     for chore in due:
         try:
@@ -200,7 +217,7 @@ def marked(chore: Chore, mark: Mark, tally: Tally, seq: int, tender: Tender) -> 
         left_behind = chore.on_change and mark.after is None
         return Mark(seq, at, None, *((mark.failures, mark.problem) if left_behind else (0, None)))
     problem, failures = str(tally.problem)[:PROBLEM_LENGTH], mark.failures + 1
-    if _found_by_rows(chore, tender.settings) and not tally.broken:
+    if _found_by_rows(chore) and not tally.broken:
         return Mark(seq, now, None, failures, problem)
     if failures >= PARKED_AFTER and not isinstance(tally.problem, StoreError | ModelError | EmbedderError):
         return Mark(seq, at, None, failures, problem)
@@ -214,8 +231,8 @@ def next_visit(chores: Sequence[Chore], marks: Marks, seq: int, settings: Settin
     feed. A chore of every round is found by its rows."""
     due, soon = [now + LONGEST_RETRY], list[datetime]()
     for chore in chores:
-        every, mark = chore.every(settings), marks.get(chore.name, Mark())
-        if _found_by_rows(chore, settings) and mark.after is None:
+        every, mark = chore.interval(settings), marks.get(chore.name, Mark())
+        if _found_by_rows(chore) and mark.after is None:
             continue
         time = max(now if mark.at is None else mark.at + every, mark.after or now)
         if not chore.on_change or _pending(mark, seq):

@@ -15,6 +15,7 @@ from typing import Any, cast
 from recollect.mine.resolve import MOST_SOURCES, REVIEW
 from recollect.mine.slots import rewords
 from recollect.model.records import DERIVED, LEARNT, MINED, WORDINGS, MemoryRecord, Procedure, mined
+from recollect.record.retention import TTL
 from recollect.text.analyse import query_terms, terms
 from recollect.text.names import folded
 
@@ -76,9 +77,11 @@ def survivor(one: MemoryRecord, other: MemoryRecord) -> tuple[MemoryRecord, Memo
 
 
 def may_merge(kept: MemoryRecord, gone: MemoryRecord) -> bool:
-    """Not two that are pinned, not one that corrects another or has notes of its own that would be lost, and
-    not more than one can hold."""
-    if any(kept.metadata.get(name) != value for name, value in _given(gone).items()):
+    """Not two that are pinned, not one that corrects another or has notes or an end of its own that would be
+    lost, and not more than one can hold."""
+    if any(kept.metadata.get(name) != value for name, value in _notes(gone).items()):
+        return False
+    if _own_end(kept) != _own_end(gone):
         return False
     if (kept.pinned and gone.pinned) or gone.supersedes or len({*kept.sources, *gone.sources}) > MOST_SOURCES:
         return False
@@ -114,8 +117,33 @@ def _is_wording(given: object) -> bool:
 
 
 def _given(memory: MemoryRecord) -> dict[str, Any]:
-    """What somebody noted with a memory."""
+    """What a memory has in its metadata whatever is derived of it."""
     return {name: value for name, value in memory.metadata.items() if name not in DERIVED}
+
+
+def _notes(memory: MemoryRecord) -> dict[str, Any]:
+    """What somebody noted with a memory: for how many days it lives by the policy is no note."""
+    given = _given(memory)
+    if memory.expires_at is not None:
+        given.pop(TTL, None)
+    return given
+
+
+def _own_end(memory: MemoryRecord) -> datetime | None:
+    """When it ends because somebody said so, not by the policy."""
+    return None if TTL in memory.metadata else memory.expires_at
+
+
+def _living(memory: MemoryRecord, kept: MemoryRecord, gone: MemoryRecord) -> MemoryRecord:
+    """The memory of both with the longer life of the two, and what the policy said of that one."""
+    if kept.expires_at is None:
+        return memory
+    metadata = {name: value for name, value in memory.metadata.items() if name != TTL}
+    if gone.expires_at is None:
+        return replace(memory, expires_at=None, metadata=metadata)
+    longer = kept if kept.expires_at >= gone.expires_at else gone
+    days = {TTL: longer.metadata[TTL]} if TTL in longer.metadata else {}
+    return replace(memory, expires_at=longer.expires_at, metadata={**metadata, **days})
 
 
 def others(memory: MemoryRecord) -> list[Mapping[str, Any]]:
@@ -141,8 +169,7 @@ def merged(kept: MemoryRecord, gone: MemoryRecord) -> MemoryRecord:
         }
     else:
         wordings.append(theirs)
-    spoken = _spoken(kept, base, wordings)
-    ends = (kept.expires_at, gone.expires_at)
+    spoken = _living(_spoken(kept, base, wordings), kept, gone)
     counts = _counts(kept, gone)
     initial = [m.initial if m.initial is not None else m.confidence for m in (kept, gone)]
     aged = kept.initial is not None or gone.initial is not None
@@ -154,7 +181,6 @@ def merged(kept: MemoryRecord, gone: MemoryRecord) -> MemoryRecord:
         initial=max(initial) if aged else None,
         salience=max(kept.salience, gone.salience),
         valid_from=min(kept.valid_from, gone.valid_from),
-        expires_at=None if None in ends else max(e for e in ends if e is not None),
         slot=spoken.slot,
         metadata=spoken.metadata,
         **counts,

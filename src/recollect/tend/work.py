@@ -5,7 +5,7 @@ whole; a chore (`tend/chores.py`) is done for one user at a time, by whoever has
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, timedelta
@@ -32,12 +32,36 @@ def run_once(tender: Tender, user: str | None = None) -> list[Outcome]:
     if user is not None:
         return visit_all(tender, CHORES, user)
     tender = replace(tender, progress=_telling(tender))
+    # Whoever forgot something waits for no round to end: that may take hours.
+    scrubbed = [_run(tender, "scrub", scrub)]
     outcomes = [_run(tender, name, job) for name, job in BEFORE.items()]
-    outcomes += visit_all(tender, CHORES)
+    again = _now_and_then(tender, lambda: scrubbed.append(_run(tender, "scrub", scrub)))
+    outcomes += visit_all(tender, CHORES, between=again)
     outcomes += [_run(tender, name, job) for name, job in AFTER.items()]
+    outcomes = [_summed([*scrubbed, one]) if one.job == "scrub" else one for one in outcomes]
     now = tender.clock.now()
     _note(tender, [JobState(o.job, now, o.seconds, o.done, o.problem) for o in outcomes if not o.elsewhere])
     return outcomes
+
+
+def _now_and_then(tender: Tender, do: Callable[[], None]) -> Callable[[], None]:
+    """To be called often; does it as often as rounds follow each other when there is little to do."""
+    last, every = tender.clock.now(), timedelta(seconds=tender.settings.tend_seconds)
+
+    def call() -> None:
+        nonlocal last
+        now = tender.clock.now()
+        if abs(now - last) >= every:
+            last = now
+            do()
+
+    return call
+
+
+def _summed(runs: Sequence[Outcome]) -> Outcome:
+    """What came of the runs of one job; what the last was kept by counts."""
+    done, seconds = sum(run.done for run in runs), sum(run.seconds for run in runs)
+    return replace(runs[-1], done=done, seconds=seconds, elsewhere=all(run.elsewhere for run in runs))
 
 
 def _note(tender: Tender, states: list[JobState]) -> None:
@@ -78,6 +102,9 @@ def _run(tender: Tender, name: str, job: Job) -> Outcome:
                     traced.set_attribute("done", done)
     except RecollectError as error:
         problem = error
+    except Exception as error:
+        log.exception("%s failed", name)
+        problem = RecollectError(type(error).__name__)
     if problem is not None:
         log.warning("%s could not finish: %s", name, problem)
     told = None if problem is None else str(problem)

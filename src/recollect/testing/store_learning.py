@@ -8,6 +8,7 @@ from recollect.model.changes import Change, Expect, Pool, Put, Remove, Revise
 from recollect.model.records import Conversation, Episode, Procedure
 from recollect.model.searched import proof, weight
 from recollect.ports.store import Store, Usage, UserStore
+from recollect.ports.tending import Visit
 from recollect.testing.store_samples import START, append, draft, fact, ids, memory, put, question
 from recollect.testing.store_suite import Opener, StoreSuite
 
@@ -32,6 +33,22 @@ class LearningContract(StoreSuite):
         assert bob.unconcluded(START + HOUR) == []
         alice.apply([Revise("conversation", name, {"concluded_to": 1}) for name in ("early", "ended")])
         assert alice.unconcluded(START) == []
+
+    def test_one_that_is_dated_ahead_is_over_when_nobody_speaks(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        year = 8766 * HOUR
+        for user, stored in ((alice, START), (bob, START + HOUR)):
+            said = draft("tea", id="t", conversation="ahead", at=START + year, recorded_at=stored)
+            user.apply([append(said)])
+            user.apply([Revise("conversation", "ahead", {"mined_to": 1})])
+            assert user.claim("somebody", START, START + HOUR)
+            user.settle("somebody", {}, Visit(user.seq(), START + year, START + year))
+        assert [ids(user.unconcluded(START)) for user in (alice, bob)] == [["ahead"], []]
+        assert ids(bob.unconcluded(START + HOUR)) == ["ahead"]
+        assert store.users_due(START + HOUR, START) == ["alice"]
+        alice.apply([append(draft("milk", id="m", conversation="ahead", recorded_at=START + HOUR))])
+        assert alice.unconcluded(START) == [], "somebody spoke"
 
     def test_whoever_speaks_opens_it_again(self, alice: UserStore) -> None:
         alice.apply([append(draft("tea", id="a", conversation="c", index=5))])

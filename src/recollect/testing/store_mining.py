@@ -9,7 +9,7 @@ import pytest
 
 from recollect.model.changes import Change, Put, Remove, Revise
 from recollect.model.places import closet_place
-from recollect.model.records import Closet, Conversation, Entity
+from recollect.model.records import PARKED, Closet, Conversation, Entity
 from recollect.ports.store import Store, UserStore
 from recollect.testing.store_samples import START, append, draft, entity, fact, ids
 from recollect.testing.store_suite import Opener, StoreSuite
@@ -124,6 +124,22 @@ class MiningContract(StoreSuite):
         assert ids(alice.unmined()) == ["a"]
         say(alice, "other")
         assert due(START, alice, bob) == ["alice", "bob"]
+
+    def test_what_is_parked_waits_until_somebody_speaks_there(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        parked = {"mining_failures": 5, "mining_problem": "poison", "mining_after": PARKED}
+        for user in (alice, bob):
+            say(user, "a")
+            user.apply([Revise("conversation", "a", parked)])
+        assert due(START + 100_000 * HOUR, alice, bob) == []
+        say(alice, "other")
+        assert ids(alice.unmined(now=START)) == ["other"]
+        say(alice, "a", 1)
+        assert {c.id: c.mining_failures for c in alice.unmined(now=START)} == {"a": 0, "other": 0}
+        assert due(START, alice, bob) == ["alice"]
+        assert store.unpark() == 1
+        assert [(c.mining_problem, c.mining_after) for c in bob.unmined(now=START)] == [(None, None)]
 
     def test_what_waits_stays_with_its_user(self, alice: UserStore, bob: UserStore) -> None:
         for user in (alice, bob):

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import Conflict
 from recollect.model.changes import Held, Put, Revise
-from recollect.model.records import NEVER, Conversation, Fact
+from recollect.model.records import NEVER, AuditEntry, Conversation, Fact
 from recollect.ports.store import Store, UserStore
 from recollect.ports.tending import PARKED_AFTER, Mark, Visit
 from recollect.testing.store_samples import (
@@ -174,6 +174,23 @@ class TendingContract(StoreSuite):
         assert due(store, START + MINUTE) == [], "that is no change"
         alice.apply([put(fact("g"))])
         assert due(store, START + MINUTE / 2) == []
+        assert due(store, START + MINUTE) == ["alice"]
+
+    def test_nobody_is_due_who_only_asked(self, store: Store, alice: UserStore) -> None:
+        alice.apply([put(fact("f"))])
+        alice.apply([put(fact("g"))])
+        seen = alice.seq()
+        marks = {"promote": Mark(seen, START), "patterns": Mark(seen - 1, START)}
+        settled(alice, replace(LATER, seq=seen, soon=START + MINUTE), marks)
+        since = alice.moment()
+        assert since is not None
+        alice.note([AuditEntry(id="a", operation="recall", subject="memories", at=START)], since)
+        assert due(store, START + MINUTE) == []
+        assert {name: alice.seq() - mark.seq for name, mark in alice.marks().items()} == {
+            "promote": 0,
+            "patterns": 2,
+        }
+        alice.apply([put(fact("h"))])
         assert due(store, START + MINUTE) == ["alice"]
 
     def test_users_are_due_who_have_turns_to_mine(self, store: Store, alice: UserStore) -> None:

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from recollect.errors import Conflict
 from recollect.model.changes import TurnDraft
-from recollect.model.records import Conversation, Turn
+from recollect.model.records import FRESH, PARKED, Conversation, Turn
 
 
 def grown(conversation: Conversation | None, turns: Sequence[Turn], title: str | None) -> Conversation:
-    """The conversation with its new turns, opened by them if need be: one that had ended goes on."""
+    """The conversation with its new turns, opened by them if need be: one that had ended goes on,
+    and one that was parked is mined again."""
     first = turns[0]
     conversation = conversation or Conversation(
         id=first.conversation,
@@ -27,6 +28,7 @@ def grown(conversation: Conversation | None, turns: Sequence[Turn], title: str |
         started_at=min(conversation.started_at, *(turn.at for turn in turns)),
         last_at=max(conversation.last_at, *(turn.at for turn in turns)),
         title=conversation.title if title is None else title,
+        **(FRESH if conversation.mining_after == PARKED else {}),
     )
 
 

@@ -15,6 +15,7 @@ from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_text, encode_fields, to_columns
 from recollect.stores.sql.rows import UserRows, own_select, own_update
+from recollect.stores.sql.tending import pass_by
 
 _AUDIT = schema.audit
 _EMPTY = (
@@ -123,6 +124,7 @@ class AuditedUser:
             seq = [now.seq + 1] * len(kept)
             rows.insert_columns(_AUDIT, len(kept), to_columns(AuditEntry, kept) | {"seq": seq})
             rows.run(rows.update(schema.users).values(seq=now.seq + 1))
+            pass_by(rows, now.seq + 1)
 
         self._backend.write(work, self._user)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, not_, or_, select
 
-from recollect.model.records import NEVER
+from recollect.model.records import NEVER, PARKED
 from recollect.ports.tending import CONSOLIDATED
 from recollect.stores.sql import schema
 from recollect.stores.sql.codec import decode_text, decode_time, encode_time
@@ -19,6 +19,7 @@ _TALKS, _MARKS, _VECTORS = schema.conversations, schema.marks, schema.vectors
 _HELD = encode_time(NEVER)
 _ASKED = or_(_TALKS.c.mining_after.is_(None), _TALKS.c.mining_after < _HELD)
 """To be mined by itself: one that was unmined is mined on demand only."""
+_READY = or_(_TALKS.c.mining_after.is_(None), _TALKS.c.mining_after < encode_time(PARKED))
 _LIVING = _VECTORS.c.space.in_(select(schema.spaces.c.id))
 _FAILED = and_(schema.unmined, _TALKS.c.mining_problem.is_not(None), _ASKED)
 
@@ -26,7 +27,7 @@ _FAILED = and_(schema.unmined, _TALKS.c.mining_problem.is_not(None), _ASKED)
 def waiting(connection: Connection, quiet: timedelta, idle: timedelta) -> dict[str, Any]:
     """How many conversations wait for which chore, and since when the oldest one has been ready."""
     return {
-        MINE: _waiting(connection, and_(schema.unmined, _ASKED), MINE, quiet),
+        MINE: _waiting(connection, and_(schema.unmined, _READY), MINE, quiet),
         CONCLUDE: _waiting(connection, schema.unconcluded, CONCLUDE, idle),
     }
 

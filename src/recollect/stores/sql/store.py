@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, func, select, text, true, update
 
 from recollect.errors import NotFound, StoreCorrupt
 from recollect.model.changes import Revise
-from recollect.model.records import SEARCHABLE
+from recollect.model.records import FRESH, SEARCHABLE
 from recollect.model.scope import check_name
 from recollect.ports.tending import JobState, Measure, Receipt
 from recollect.stores.sql import backlog, counting, migrate, schema
@@ -59,9 +59,8 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
     def unpark(self) -> int:
         done = self._backend.write(unpark)
         for user, conversation in self._failed_mining():
-            again = {"mining_failures": 0, "mining_problem": None, "mining_after": None}
             with suppress(NotFound):  # it was forgotten just now
-                self.user(user).apply([Revise("conversation", conversation, again)])
+                self.user(user).apply([Revise("conversation", conversation, FRESH)])
                 done += 1
         return done
 

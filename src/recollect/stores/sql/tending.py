@@ -18,7 +18,7 @@ from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 from recollect.stores.sql.glancing import GlancedUser
 from recollect.stores.sql.placing import places
-from recollect.stores.sql.reading import UNCONCLUDED, may_be_mined, records
+from recollect.stores.sql.reading import UNCONCLUDED, is_over, may_be_mined, records
 from recollect.stores.sql.rows import UserRows, own_select, own_update
 from recollect.stores.sql.sharing import sharing
 from recollect.stores.sql.sizes import sizes
@@ -45,7 +45,7 @@ def users_due(connection: Connection, now: datetime, quiet_since: datetime) -> l
         )
     )
     unmined = select(talks.c.user_id).where(schema.unmined, may_be_mined(now))
-    unconcluded = select(talks.c.user_id).where(schema.unconcluded, _is_over(quiet_since))
+    unconcluded = select(talks.c.user_id).where(schema.unconcluded, is_over(encode_time(quiet_since)))
     held = select(visits.c.user_id).where(_held(now))
     wanted = union(due, unmined, unconcluded).subquery()
     free = select(wanted.c.user_id).where(wanted.c.user_id.not_in(held)).order_by(wanted.c.user_id)
@@ -63,11 +63,6 @@ def _held(now: datetime) -> ColumnElement[bool]:
     return and_(schema.visits.c.holder.is_not(None), *believed)
 
 
-def _is_over(quiet_since: datetime) -> ColumnElement[bool]:
-    talks = schema.conversations
-    return or_(talks.c.ended_at.is_not(None), talks.c.last_at <= encode_time(quiet_since))
-
-
 _HOLD = own_update(schema.visits).values(holder=bindparam("new_holder"), until=bindparam("new_until"))
 _SETTLE = (
     own_update(schema.visits)
@@ -82,6 +77,10 @@ _SETTLE = (
 )
 
 
+_PASSED = [
+    own_update(table).where(table.c.seq == bindparam("reached")).values(seq=bindparam("new_seq"))
+    for table in (schema.visits, schema.marks)
+]
 _EVER = 2**62
 _USED = own_select(schema.usage).where(schema.usage.c.count >= bindparam("least"))
 
@@ -99,6 +98,12 @@ def _changed(kinds: tuple[str, ...]) -> tuple[Select[Any], Select[Any]]:
         wanted.where(table.c.seq <= bindparam("upto")).order_by(table.c.seq, table.c.doc),
         last.limit(1).offset(bindparam("skipped")),
     )
+
+
+def pass_by(rows: UserRows, seq: int) -> None:
+    """That this step of the feed is nothing new to whoever had come as far as the one before."""
+    for passed in _PASSED:
+        rows.change(passed, reached=seq - 1, new_seq=seq)
 
 
 def pool_usage(rows: UserRows, change: Pool) -> None:

@@ -27,7 +27,16 @@ from recollect.model.changes import (
     Unname,
     Within,
 )
-from recollect.model.records import BY_KIND, SEARCHABLE, AuditEntry, Conversation, MemoryRecord, Record, Turn
+from recollect.model.records import (
+    BY_KIND,
+    FRESH,
+    SEARCHABLE,
+    AuditEntry,
+    Conversation,
+    MemoryRecord,
+    Record,
+    Turn,
+)
 from recollect.model.searched import searchable_text
 from recollect.model.space import Space
 from recollect.ports.store import Applied
@@ -54,6 +63,7 @@ _CHANGING = (
     "next_index",
     "mined_to",
     "concluded_to",
+    *FRESH,
     "started_at",
     "last_at",
     "ended_at",
