@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.record.threads import Said
+from recollect.record.threads import TAIL, Said
 
 Later = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 """Has something done after the answer, which the server does not end before: `Serving.later`."""
@@ -27,9 +27,16 @@ class Going:
         if named is not None:
             return self.answered and named == self.named
         many = len(self.said)
+        if self._slid(said):
+            return True
         if self.answered:  # one that is edited has the same beginning
             return many > 0 and len(said) > 1 and said[0] == self.said[0]
         return len(said) > many and said[many].role == "assistant" and [*said[:many]] == [*self.said]
+
+    def _slid(self, said: Sequence[Said]) -> bool:
+        """Whether a request goes on from this one, without its first messages."""
+        end = max((place for place, one in enumerate(said) if one.role == "assistant"), default=0)
+        return TAIL <= end + 1 <= len(self.said) and [*said[:end]] == [*self.said[-end:]]
 
 
 class Afterwards:
