@@ -2,7 +2,7 @@
 brings what this one led to, which by then has to be known."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +42,8 @@ class Going:
 class Afterwards:
     """The requests that are going on in this process, by user. Used from its event loop alone."""
 
-    def __init__(self, later: Later) -> None:
+    def __init__(self, later: Later, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.pause = pause
         self._later = later
         self._going: dict[str, list[Going]] = {}
         self._last: dict[str, asyncio.Task[None]] = {}

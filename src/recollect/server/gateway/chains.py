@@ -18,30 +18,39 @@ ANSWERS = ("function_call_output", "custom_tool_call_output")
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What was said up to a response: as items of input; how many messages that is; in which conversation."""
+    """What was said up to a response: as items of input; how many messages that is; in which conversation;
+    and the response before all of it that was never kept here, if there is one."""
 
     items: list[Any]
     said: int
     conversation: str
+    before: str | None
 
 
 def chain_of(memory: Memory, user: str, id: str) -> Chain:
-    """The responses up to this one. Where one before it is gone, from the next one on."""
+    """The responses up to this one. Where one before it is not here, from the next one on."""
     store = memory.store.user(user)
     last = response_of(memory, user, id, "previous_response_id")
     known = {one.id: one for one in store.find(Response, {"conversation": last.conversation})}
-    links = [last]
+    links, before = [last], None
     while (previous := links[-1].previous) is not None and previous not in {one.id for one in links}:
         found = known.get(previous) or next(iter(store.get(Response, [previous])), None)
         if found is None:
+            before = None if was_kept(memory, user, previous) else previous
             break
         links.append(found)
     items: list[Any] = []
     for link in reversed(links):
         items += [*as_items(link.input), *_as_input(link.body)]
-    while items and isinstance(items[0], dict) and cast(Body, items[0]).get("type") in ANSWERS:
+    while not before and [one for one in dicts(items[:1]) if one.get("type") in ANSWERS]:
         items.pop(0)  # to a call that is gone
-    return Chain(items, len(of_items(items)), last.conversation)
+    return Chain(items, len(of_items(items)), last.conversation, before)
+
+
+def was_kept(memory: Memory, user: str, id: str) -> bool:
+    """Whether it was kept here until somebody forgot it, or its time was over: then it is nowhere."""
+    store = memory.store.user(user)
+    return bool(store.seq() and store.deleted(Response, [id]))  # to ask of nobody would store a secret
 
 
 def response_of(memory: Memory, user: str, id: str, param: str | None = None) -> Response:
@@ -50,12 +59,13 @@ def response_of(memory: Memory, user: str, id: str, param: str | None = None) ->
     raise no_response(id, param)
 
 
-def remove(memory: Memory, user: str, id: str) -> None:
+def remove(memory: Memory, user: str, id: str) -> Response:
     """Nobody goes on from it any more. What was said stays, until that is forgotten."""
-    response_of(memory, user, id)
+    found = response_of(memory, user, id)
     work = workspace_of(memory.scope(user))
     logged = work.log("forget", f"response {id}", kind="response", always=True)
     work.apply(Remove("response", (id,)), *logged)
+    return found
 
 
 def as_items(given: Any) -> list[Any]:
