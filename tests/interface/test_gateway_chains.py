@@ -1,6 +1,7 @@
-"""What a chain of responses goes on from: what another process keeps, and what the upstream has."""
+"""What a chain of responses goes on from: what is kept, by whom, and how much of it is sent along."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,13 +11,13 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.testing.openai_answers import scatter
-from recollect.testing.openai_server import OpenAIServer
+from recollect.testing.openai_answers import response_events, scatter
+from recollect.testing.openai_server import Alter, Feed, OpenAIServer
 from tests.interface.gateway import Gateway, gateway
 
 MODEL = "any-model"
-UNAIDED = {"memory_config": {"retrieval_limit": 0}}
-UNSTORED = {"memory_config": {"auto_store": False}}
+UNAIDED: dict[str, Any] = {"memory_config": {"retrieval_limit": 0}}
+UNSTORED: dict[str, Any] = {"memory_config": {"auto_store": False}}
 
 
 @pytest.fixture
@@ -175,3 +176,54 @@ def test_an_upstream_that_has_chats_only_has_no_responses_of_its_own(tmp_path: P
         assert (refused.status_code, refused.json()["error"]["code"]) == (404, "previous_response_not_found")
         assert gate.http.get(f"/responses/{first}").status_code == 404
         assert len(gate.asked) == 1
+
+
+SEARCH = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}}
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "look", "arguments": "{}"}
+ANSWER = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+
+
+def thought(number: int) -> dict[str, Any]:
+    return {"type": "reasoning", "id": f"rs_{number}", "summary": []}
+
+
+def bare(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in item.items() if name != "id"}
+
+
+@pytest.mark.parametrize(
+    ("output", "sent"),
+    [
+        ([thought(1), SEARCH, thought(2), ANSWER], [thought(1), SEARCH, bare(ANSWER)]),
+        ([thought(1), SEARCH, ANSWER], [thought(1), SEARCH, ANSWER]),
+        ([thought(1), CALL, SEARCH], [thought(1), CALL, SEARCH]),
+        ([thought(1), CALL], [bare(CALL)]),
+        ([SEARCH, ANSWER], [SEARCH, bare(ANSWER)]),
+    ],
+)
+def test_what_the_upstream_did_itself_comes_with_the_thought_that_led_to_it(
+    shared: Gateway, output: list[Any], sent: list[Any]
+) -> None:
+    """It refuses a search without its reasoning, and reasoning without what came of it."""
+    shared.upstream.script(Alter(lambda body: body | {"output": output}))
+    ann = shared.of("ann")
+    first = ann.post("/responses", json={"model": MODEL, "input": "Look"}).json()["id"]
+    ann.post("/responses", json={"model": MODEL, "input": "So?", "previous_response_id": first})
+    assert shared.asked[-1].body["input"][1:-1] == sent
+
+
+@pytest.mark.parametrize("told", ["whole", "nothing"])
+def test_a_response_that_failed_is_recorded_as_broken_off(shared: Gateway, told: str) -> None:
+    """As far as it came, whether its last event tells that or not."""
+    events = response_events({"model": MODEL}, "one two three four")
+    begun = events[: events.index(b'"delta": " three"')].rpartition(b"event:")[0]
+    part = {"type": "output_text", "text": "one two", "annotations": []}
+    output = [ANSWER | {"status": "incomplete", "content": [part]}] if told == "whole" else []
+    failed = {"id": "resp_1", "model": MODEL, "status": "failed", "output": output}
+    failed["error"] = {"code": "server_error", "message": "no"}
+    last = json.dumps({"type": "response.failed", "response": failed})
+    shared.upstream.script(Feed([begun, f"event: response.failed\ndata: {last}\n\n".encode()]))
+    shared.of("ann").post("/responses", json={"model": MODEL, "input": "Count", "stream": True})
+    assert shared.turns("ann") == [("user", "Count"), ("assistant", "one two")]
+    assert shared.raw_turns("ann")[1].metadata == {"partial": True}
+    assert shared.responses("ann") == []

@@ -1,6 +1,7 @@
 """Responses that a client goes on from by their id: kept here, for each user, and sent along as input, so
 that the upstream need not know them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,7 +13,9 @@ from recollect.server.gateway.reading import Body, dicts, of_items
 from recollect.server.gateway.refusals import no_response
 
 SAID = ("message", "function_call", "custom_tool_call")
-"""Items whose `id` means something to the upstream that made them, and is not needed."""
+"""Items whose `id` means something to the upstream that made them, and is not needed. Others are nothing
+without theirs, such as a search that the upstream made."""
+REASONING = "reasoning"
 ANSWERS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -76,13 +79,27 @@ def as_items(given: Any) -> list[Any]:
 
 
 def _as_input(body: Any) -> list[Any]:
-    """What was answered, as input. Reasoning that only the upstream has is left out."""
+    """What was answered, as input. Reasoning that only the upstream has is left out, unless it led to an item
+    that needs its id: the upstream takes that one only together with it, and with what else it led to."""
     if not isinstance(body, dict):
         return []
-    items: list[Any] = []
+    thoughts: list[list[Body]] = [[]]
     for item in dicts(cast(Body, body).get("output")):
+        if item.get("type") == REASONING:
+            thoughts.append([])
+        thoughts[-1].append(item)
+    return [item for thought in thoughts for item in (thought if _is_bound(thought) else _freed(thought))]
+
+
+def _is_bound(thought: list[Body]) -> bool:
+    """Whether reasoning and what it led to belong together."""
+    kinds = [item.get("type") for item in thought]
+    return kinds[:1] == [REASONING] and any(kind not in SAID for kind in kinds[1:])
+
+
+def _freed(items: list[Body]) -> Iterator[Body]:
+    """Items that mean the same anywhere, as far as they can."""
+    for item in items:
         kind = item.get("type")
-        if kind == "reasoning" and not item.get("encrypted_content"):
-            continue
-        items.append({name: part for name, part in item.items() if name != "id" or kind not in SAID})
-    return items
+        if kind != REASONING or item.get("encrypted_content"):
+            yield {name: part for name, part in item.items() if name != "id" or kind not in SAID}
