@@ -136,3 +136,47 @@ def test_a_window_of_what_was_forgotten_is_said_anew(gate: Gateway, ann: httpx.C
     gate.memory.scope("ann").forget(conversation=old)
     new = say(ann, answered("Two", "Three"), "Four")
     assert [text for _, text in gate.turns("ann")] == said(gate, new) == whole("Two", "Three", "Four")
+
+
+NAMED = {"X-Recollect-Conversation": "mine"}
+
+
+def test_asking_once_more_in_a_named_conversation_records_the_other_answer(
+    gate: Gateway, ann: httpx.Client
+) -> None:
+    say(ann, [], "One", **NAMED)
+    gate.upstream.say("First.", "Second.", "Third.")
+    for _ in range(3):
+        say(ann, answered("One"), "Two", **NAMED)
+    assert said(gate, "mine") == [*whole("One"), "Two", "First.", "Second.", "Third."]
+    before = [
+        *answered("One"),
+        {"role": "user", "content": "Two"},
+        {"role": "assistant", "content": "Third."},
+    ]
+    say(ann, before, "Three", **NAMED)
+    assert said(gate, "mine")[-2:] == whole("Three")
+    assert len(gate.turns("ann")) == 8
+
+
+def test_what_is_edited_or_said_again_in_a_named_conversation_is_new(
+    gate: Gateway, ann: httpx.Client
+) -> None:
+    say(ann, [], "One", **NAMED)
+    say(ann, answered("One"), "Two", **NAMED)
+    say(ann, answered("One", "Two"), "Two", **NAMED)  # its answer is sent: it is said twice
+    say(ann, answered("One"), "Too", **NAMED)
+    say(ann, [], "Too", **NAMED)
+    assert said(gate, "mine") == whole("One", "Two", "Two", "Too", "Too")
+
+
+def test_a_response_asked_for_once_more_goes_with_what_was_asked(gate: Gateway, ann: httpx.Client) -> None:
+    one, two = ({"role": "user", "content": text} for text in ("One", "Two"))
+    gate.upstream.say("First.", "Second.", "Third.")
+    answer = {"role": "assistant", "content": "First."}
+    for given in ([one], [one, answer, two], [one, answer, two]):
+        ann.post("/responses", json={"model": MODEL, "input": given}, headers=NAMED)
+    assert said(gate, "mine") == ["One", "First.", "Two", "Second.", "Third."]
+    (asked,) = [turn.id for turn in gate.raw_turns("ann") if turn.content == "Two"]
+    gate.memory.scope("ann").forget(asked)
+    assert "Two" not in str(gate.responses("ann"))

@@ -15,8 +15,9 @@ from typing import Any
 
 from recollect.measuring import RECORD, TURNS
 from recollect.model.changes import Append, Change, Expect, Put, Thread
-from recollect.model.records import Conversation, Json, Response, Turn
+from recollect.model.records import Conversation, Json, Response, Role, Turn
 from recollect.model.scope import Scope
+from recollect.model.search import AtLeast
 from recollect.ports.store import Led
 from recollect.record.retention import quotas
 from recollect.record.turns import Message, embedded, plan_turns
@@ -28,6 +29,8 @@ FORKED_FROM, FORKED_AT = "forked_from", "forked_at"
 TAIL = 4
 """By how many messages up to an answer a conversation is known whose beginning is not sent: two exchanges.
 With fewer, such as a greeting and its answer, many conversations end."""
+ANSWERS = 100
+"""The most answers to the same message among which it is looked for."""
 MADE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A name that was made here."""
 SHORT = 100
@@ -71,6 +74,8 @@ class Place:
     start: int
     conversation: Conversation | None = None
     forked: tuple[str, int] | None = None
+    again: tuple[str, ...] = ()
+    """The turns that the messages before `start` are, of those that are asked once more."""
 
 
 def joined(said: Iterable[Said]) -> list[Said]:
@@ -130,8 +135,12 @@ def follow(
     last = max((place for place in ends if digests[place] in known), default=None)
     if named is not None:
         conversation = _conversation(work, named)
-        unknown = ends[-1] + 1 if ends and conversation else 0  # only a part of what was said is sent
-        return Place(unknown if last is None else last + 1, conversation)
+        if last is None or conversation is None:
+            # Of one that is known, only a part of what was said is sent.
+            return Place(ends[-1] + 1 if ends and conversation else 0, conversation)
+        (lead,) = [one for one in led if one.digest == digests[last]]
+        again = _again(work, conversation, lead.index, said[last + 1 :])
+        return Place(last + 1 + len(again), conversation, again=again)
     if last is None:
         return Place(after[1], _conversation(work, after[0])) if after else _slid(work, slid, ends)
     leads = [one for one in led if one.digest == digests[last]]
@@ -140,6 +149,19 @@ def follow(
         if conversation is not None and conversation.next_index == lead.index:
             return Place(last + 1, conversation)
     return Place(last + 1, forked=(leads[0].conversation, leads[0].index))
+
+
+def _again(work: Workspace, talk: Conversation, index: int, said: Sequence[Said]) -> tuple[str, ...]:
+    """The turns that these messages are, if the conversation went on with them from there and has nothing but
+    answers behind them: then another one is asked for. A client that goes on sends the answer that it got."""
+    many = len(said)
+    if not many or any(one.attached for one in said) or not 0 < talk.next_index - index - many <= ANSWERS:
+        return ()
+    turns = [*work.store.find(Turn, {"conversation": talk.id, "index": AtLeast(index)}, order="index")]
+    told = [(message.role, message.content.strip()) for message in (_message(work, one) for one in said)]
+    same = [(turn.role.value, turn.content.strip()) for turn in turns[:many]] == told
+    answers = all(turn.role is Role.ASSISTANT for turn in turns[many:])
+    return tuple(turn.id for turn in turns[:many]) if same and answers else ()
 
 
 def _slid(work: Workspace, led: Sequence[Led], ends: Sequence[int]) -> Place:
@@ -202,7 +224,7 @@ def _record(
     changes.append(Append(tuple(embedded(work, drafts))))
     changes += [Thread(digest, conversation) for digest in digests]
     if response is not None:
-        sources = tuple(draft.id for draft in drafts)
+        sources = (*place.again, *(draft.id for draft in drafts))
         changes.append(Put(replace(response, conversation=conversation, sources=sources)))
     logged = work.log("record", "conversation", kind="turn", conversation=conversation, turns=True)
     return work.apply(*changes, *quotas(work, turns=True), *logged).turns
