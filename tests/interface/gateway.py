@@ -1,7 +1,7 @@
 """A gateway over a real connection, before the scripted upstream."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -79,14 +79,26 @@ class Gateway:
         return self.upstream.requests
 
 
-@asynccontextmanager
-async def _noting(app: FastAPI) -> AsyncGenerator[None]:
-    app.state.loop = asyncio.get_running_loop()
-    yield
+async def _at_once(seconds: float) -> None:
+    """In place of a pause: there is no other process to wait for."""
 
 
 @contextmanager
-def gateway(memory: Memory, upstream: OpenAIServer, *, keyed: bool = False) -> Iterator[Gateway]:
-    """A gateway of somebody's own machine; `keyed`: one that many use, each with a key."""
-    with served(memory, APIRouter(lifespan=_noting), keyed=keyed) as server:
+def gateway(
+    memory: Memory,
+    upstream: OpenAIServer,
+    *,
+    keyed: bool = False,
+    pause: Callable[[float], Awaitable[None]] = _at_once,
+) -> Iterator[Gateway]:
+    """A gateway of somebody's own machine; `keyed`: one that many use, each with a key. `pause` is done where
+    it would wait for what another process records."""
+
+    @asynccontextmanager
+    async def noting(app: FastAPI) -> AsyncGenerator[None]:
+        app.state.loop = asyncio.get_running_loop()
+        app.state.afterwards.pause = pause
+        yield
+
+    with served(memory, APIRouter(lifespan=noting), keyed=keyed) as server:
         yield Gateway(server, memory, upstream)

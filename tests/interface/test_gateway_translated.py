@@ -178,6 +178,46 @@ def test_a_stream_that_breaks_off(gate: Gateway) -> None:
     assert gate.responses("ann") == []
 
 
+def streamed(gate: Gateway, *chunks: Any) -> list[Any]:
+    """The events that such a stream is told by."""
+    ann = gate.sdk_of("ann")
+    ann.responses.create(model=MODEL, input="Hi", store=False)
+    lines = [chunk if isinstance(chunk, str) else json.dumps({"model": MODEL, **chunk}) for chunk in chunks]
+    gate.upstream.script(Feed([f"data: {line}\n\n".encode() for line in lines]))
+    return [*ann.responses.create(model=MODEL, input="Go on", stream=True)]
+
+
+def test_a_stream_that_does_not_say_why_it_ended(gate: Gateway) -> None:
+    delta = {"choices": [{"index": None, "delta": {"content": "Tea."}, "finish_reason": None}]}
+    told = streamed(gate, delta, "[DONE]")
+    assert [event.type for event in told][-2:] == ["response.output_item.done", "response.completed"]
+    assert told[-1].response.output_text == "Tea."
+    assert (gate.turns("ann"), gate.raw_turns("ann")[1].metadata) == (
+        [("user", "Go on"), ("assistant", "Tea.")],
+        {},
+    )
+    assert [kept.id for kept in gate.responses("ann")] == [told[-1].response.id]
+
+
+def test_a_stream_of_nothing_ends(gate: Gateway) -> None:
+    assert [event.type for event in streamed(gate, "[DONE]")] == [
+        *("response.created", "response.in_progress", "response.completed"),
+    ]
+
+
+def test_an_error_in_a_stream_may_be_a_text(gate: Gateway) -> None:
+    (told,) = streamed(gate, {"error": "out of memory"}, "[DONE]")
+    assert (told.type, told.message) == ("error", "out of memory")
+
+
+def test_a_call_of_a_function_may_say_that_it_is_no_other(gate: Gateway) -> None:
+    call = {"index": 0, **CALL, "custom": None}
+    first = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+    told = streamed(gate, first, {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    (made,) = told[-1].response.output
+    assert (made.type, made.name, made.arguments) == ("function_call", "weather", "{}")
+
+
 @pytest.mark.parametrize("setting", ["auto", "native", "chat"])
 def test_which_of_both_an_upstream_is_asked_for_can_be_set(tmp_path: Path, setting: str) -> None:
     with OpenAIServer() as upstream, opened(tmp_path, upstream, upstream_responses=setting) as gate:

@@ -1,7 +1,8 @@
 """Clients that send all of their messages each time: which conversation they go on with, and what is new.
 
 A run of messages is known by a digest, keyed with the user's secret, of all of them in order. When an answer
-is recorded, it is noted where the messages up to it have led to. The next request brings them along.
+is recorded, it is noted where the messages up to it have led to. The next request brings them along, or
+the last of them alone, where a client drops old messages: those have a digest of their own.
 """
 
 import hashlib
@@ -14,8 +15,9 @@ from typing import Any
 
 from recollect.measuring import RECORD, TURNS
 from recollect.model.changes import Append, Change, Expect, Put, Thread
-from recollect.model.records import Conversation, Json, Response, Turn
+from recollect.model.records import Conversation, Json, Response, Role, Turn
 from recollect.model.scope import Scope
+from recollect.model.search import AtLeast
 from recollect.ports.store import Led
 from recollect.record.retention import quotas
 from recollect.record.turns import Message, embedded, plan_turns
@@ -24,6 +26,11 @@ from recollect.workspace import Workspace, rereading
 FORKED_FROM, FORKED_AT = "forked_from", "forked_at"
 """In the metadata of a conversation: the one that it branches off from, and before which of its turns."""
 
+TAIL = 4
+"""By how many messages up to an answer a conversation is known whose beginning is not sent: two exchanges.
+With fewer, such as a greeting and its answer, many conversations end."""
+ANSWERS = 100
+"""The most answers to the same message among which it is looked for."""
 MADE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A name that was made here."""
 SHORT = 100
@@ -67,6 +74,8 @@ class Place:
     start: int
     conversation: Conversation | None = None
     forked: tuple[str, int] | None = None
+    again: tuple[str, ...] = ()
+    """The turns that the messages before `start` are, of those that are asked once more."""
 
 
 def joined(said: Iterable[Said]) -> list[Said]:
@@ -87,9 +96,9 @@ def joined(said: Iterable[Said]) -> list[Said]:
     return whole
 
 
-def chain(secret: bytes, scope: Scope, said: Sequence[Said]) -> list[str]:
+def chain(secret: bytes, scope: Scope, said: Sequence[Said], kind: str = "thread") -> list[str]:
     """A digest for the messages up to each one. In another channel or with another agent it is another."""
-    link = hmac.digest(secret, json.dumps(["thread", scope.channel, scope.agent]).encode(), "sha256")
+    link = hmac.digest(secret, json.dumps([kind, scope.channel, scope.agent]).encode(), "sha256")
     digests: list[str] = []
     for one in said:
         calls = [[call.name, _same_json(call.arguments)] for call in one.calls]
@@ -97,6 +106,11 @@ def chain(secret: bytes, scope: Scope, said: Sequence[Said]) -> list[str]:
         link = hmac.digest(secret, link + hashlib.sha256(text.encode()).digest(), "sha256")
         digests.append(link.hex())
     return digests
+
+
+def tail(secret: bytes, scope: Scope, said: Sequence[Said]) -> list[str]:
+    """The digest of the last messages, whatever was before them; none where they are too few."""
+    return chain(secret, scope, said[-TAIL:], "tail")[-1:] if len(said) >= TAIL else []
 
 
 def _same_json(text: str) -> str:
@@ -114,16 +128,21 @@ def follow(
     `after` says in which conversation so many of them are recorded, should nothing be known of them."""
     ends = [place for place, one in enumerate(said) if one.role == "assistant"]
     digests, led = _led(work, said, ends)
+    slid = [one for one in led if one.digest not in digests]
     if named is not None:
         led = [one for one in led if one.conversation == named]
     known = {one.digest for one in led}
     last = max((place for place in ends if digests[place] in known), default=None)
     if named is not None:
         conversation = _conversation(work, named)
-        unknown = ends[-1] + 1 if ends and conversation else 0  # only a part of what was said is sent
-        return Place(unknown if last is None else last + 1, conversation)
+        if last is None or conversation is None:
+            # Of one that is known, only a part of what was said is sent.
+            return Place(ends[-1] + 1 if ends and conversation else 0, conversation)
+        (lead,) = [one for one in led if one.digest == digests[last]]
+        again = _again(work, conversation, lead.index, said[last + 1 :])
+        return Place(last + 1 + len(again), conversation, again=again)
     if last is None:
-        return Place(after[1], _conversation(work, after[0])) if after else Place(0)
+        return Place(after[1], _conversation(work, after[0])) if after else _slid(work, slid, ends)
     leads = [one for one in led if one.digest == digests[last]]
     for lead in leads:
         conversation = _conversation(work, lead.conversation) if lead.at_the_end else None
@@ -132,12 +151,37 @@ def follow(
     return Place(last + 1, forked=(leads[0].conversation, leads[0].index))
 
 
+def _again(work: Workspace, talk: Conversation, index: int, said: Sequence[Said]) -> tuple[str, ...]:
+    """The turns that these messages are, if the conversation went on with them from there and has nothing but
+    answers behind them: then another one is asked for. A client that goes on sends the answer that it got."""
+    many = len(said)
+    if not many or any(one.attached for one in said) or not 0 < talk.next_index - index - many <= ANSWERS:
+        return ()
+    turns = [*work.store.find(Turn, {"conversation": talk.id, "index": AtLeast(index)}, order="index")]
+    told = [(message.role, message.content.strip()) for message in (_message(work, one) for one in said)]
+    same = [(turn.role.value, turn.content.strip()) for turn in turns[:many]] == told
+    answers = all(turn.role is Role.ASSISTANT for turn in turns[many:])
+    return tuple(turn.id for turn in turns[:many]) if same and answers else ()
+
+
+def _slid(work: Workspace, led: Sequence[Led], ends: Sequence[int]) -> Place:
+    """Where messages go on whose beginning is not known: with the one conversation that ends with the last of
+    them. Where several do, or it has gone on since, nobody can tell whether it is that one."""
+    at_the_end = [one for one in led if one.at_the_end]
+    conversation = _conversation(work, at_the_end[0].conversation) if len(at_the_end) == 1 else None
+    if conversation is None or conversation.next_index != at_the_end[0].index:
+        return Place(0)
+    return Place(ends[-1] + 1, conversation)
+
+
 def _led(work: Workspace, said: Sequence[Said], ends: Sequence[int]) -> tuple[list[str], list[Led]]:
-    """The digests, and what is known of those that end with an answer."""
+    """The digests, and what is known of those that end with an answer, and of the tail up to the last one."""
     if not ends or not work.store.seq():  # nothing is stored, not even a secret
         return [""] * len(said), []
-    digests = chain(work.store.secret(), work.scope, said)
-    return digests, work.store.threads([digests[place] for place in ends])
+    secret = work.store.secret()
+    digests = chain(secret, work.scope, said)
+    last = tail(secret, work.scope, said[: ends[-1] + 1])
+    return digests, work.store.threads([*(digests[place] for place in ends), *last])
 
 
 def _conversation(work: Workspace, id: str) -> Conversation | None:
@@ -174,11 +218,13 @@ def _record(
     place = follow(work, said[:-1], named, after)
     conversation = place.conversation.id if place.conversation else named or new
     drafts = plan_turns(work, [_message(work, one) for one in said[place.start :]], conversation)
-    digest = chain(work.store.secret(), work.scope, said)[-1]
+    secret = work.store.secret()
+    digests = chain(secret, work.scope, said)[-1:] + tail(secret, work.scope, said)
     changes = _opened(work, place, conversation, named)
-    changes += [Append(tuple(embedded(work, drafts))), Thread(digest, conversation)]
+    changes.append(Append(tuple(embedded(work, drafts))))
+    changes += [Thread(digest, conversation) for digest in digests]
     if response is not None:
-        sources = tuple(draft.id for draft in drafts)
+        sources = (*place.again, *(draft.id for draft in drafts))
         changes.append(Put(replace(response, conversation=conversation, sources=sources)))
     logged = work.log("record", "conversation", kind="turn", conversation=conversation, turns=True)
     return work.apply(*changes, *quotas(work, turns=True), *logged).turns

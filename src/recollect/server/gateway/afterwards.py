@@ -2,11 +2,11 @@
 brings what this one led to, which by then has to be known."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.record.threads import Said
+from recollect.record.threads import TAIL, Said
 
 Later = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 """Has something done after the answer, which the server does not end before: `Serving.later`."""
@@ -27,15 +27,23 @@ class Going:
         if named is not None:
             return self.answered and named == self.named
         many = len(self.said)
+        if self._slid(said):
+            return True
         if self.answered:  # one that is edited has the same beginning
             return many > 0 and len(said) > 1 and said[0] == self.said[0]
         return len(said) > many and said[many].role == "assistant" and [*said[:many]] == [*self.said]
+
+    def _slid(self, said: Sequence[Said]) -> bool:
+        """Whether a request goes on from this one, without its first messages."""
+        end = max((place for place, one in enumerate(said) if one.role == "assistant"), default=0)
+        return TAIL <= end + 1 <= len(self.said) and [*said[:end]] == [*self.said[-end:]]
 
 
 class Afterwards:
     """The requests that are going on in this process, by user. Used from its event loop alone."""
 
-    def __init__(self, later: Later) -> None:
+    def __init__(self, later: Later, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.pause = pause
         self._later = later
         self._going: dict[str, list[Going]] = {}
         self._last: dict[str, asyncio.Task[None]] = {}

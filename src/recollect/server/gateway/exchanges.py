@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.requests import Request
 
@@ -20,6 +19,7 @@ from recollect.server.gateway.from_chat import Answer
 from recollect.server.gateway.hearing import Heard, as_json, heard_chat, heard_response, is_stream, unpacked
 from recollect.server.gateway.helping import Exchange, Helped, helped, log, reason, record
 from recollect.server.gateway.injecting import into_chat, into_response, stripped
+from recollect.server.gateway.keeping import kept_of
 from recollect.server.gateway.passing import Kept, Outgoing
 from recollect.server.gateway.reading import Body, of_items, of_messages, parsed
 from recollect.server.gateway.refusals import Turned, no_response
@@ -31,8 +31,6 @@ from recollect.server.gateway.wanted import NOTHING, Wanted, unknown, wanted
 from recollect.server.identity.caller import Caller
 from recollect.server.serving import Serving
 from recollect.settings import MiB
-
-T = TypeVar("T")
 
 PREVIOUS = "previous_response_id"
 ID_BYTES = 24
@@ -53,16 +51,6 @@ class Dialect:
 
 CHAT = Dialect("chat/completions", "messages", of_messages, into_chat, heard_chat)
 RESPONSES = Dialect("responses", "input", of_items, into_response, heard_response)
-
-
-async def kept_of(serving: Serving, afterwards: Afterwards, user: str, find: Callable[[], T]) -> T:
-    """What is kept of a user's responses; of one that is just being recorded, as soon as it is."""
-    try:
-        return await serving.run(find)
-    except Turned:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(afterwards.all_of(user), serving.settings.inject_seconds)
-        return await serving.run(find)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,17 +194,27 @@ class Asking:
             return exchange, asked
         if not user:
             raise no_response(previous, PREVIOUS)
+        memory, upstreams = self.serving.memory, self.caller.role == "local" and self.spoken.keeps
         try:
-            memory = self.serving.memory
             chain = await kept_of(
-                self.serving, self.afterwards, user, lambda: chain_of(memory, user, previous)
+                self.serving,
+                self.afterwards,
+                user,
+                previous,
+                lambda: chain_of(memory, user, previous),
+                upstreams=upstreams,
             )
         except RecollectError as error:
             message = f"What was said before cannot be read now: {reason(error)}"
             raise Turned(503, message, "memory_unavailable", PREVIOUS, "server_error") from None
+        exchange = replace(exchange, previous=previous)
+        if chain is None:
+            return exchange, asked
         asked = {name: part for name, part in asked.items() if name != PREVIOUS}
+        if upstreams and chain.before:
+            asked[PREVIOUS] = chain.before
         after = (chain.conversation, chain.said)
-        return replace(exchange, previous=previous, after=after), {**asked, "input": [*chain.items, *own]}
+        return replace(exchange, after=after), {**asked, "input": [*chain.items, *own]}
 
     def _told(self, found: Helped, body: Body, problems: list[str]) -> dict[str, str]:
         told = {

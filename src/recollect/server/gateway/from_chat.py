@@ -34,6 +34,8 @@ SAID = (
 )
 """Where a chat may have a text, and of which kind of item and part that is."""
 PREFIX = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+GIVEN = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Where a call has what the tool is given."""
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class Answer:
         if isinstance(usage := chunk.get("usage"), dict):
             self._usage = _counted(cast(Body, usage))
         for choice in dicts(chunk.get("choices")):
-            if choice.get("index", 0) != 0:
+            if choice.get("index"):
                 continue
             message: object = choice.get("message")
             said: object = message or choice.get("delta")
@@ -90,8 +92,12 @@ class Answer:
                 yield from self._said(cast(Body, said))
             self._finish = choice.get("finish_reason") or self._finish or ("stop" if message else None)
 
-    def end(self) -> Iterator[Body]:
-        """What is told once all has come; nothing where it broke off."""
+    def end(self, *, done: bool = False) -> Iterator[Body]:
+        """What is told once all has come; nothing where it broke off. With `done` that is said, though why it
+        ended may not be."""
+        if done and not self.ended:
+            yield from self.add({})
+            self._finish = self._finish or "stop"
         if self.ended or self._finish is None:
             return
         self.ended = True
@@ -143,16 +149,17 @@ class Answer:
         if not isinstance(given, dict):
             return
         made = cast(Body, given)
-        field = "input" if "custom" in call else "arguments"
         if number not in self._calls:
             yield from self._closed()
             self._calls[number] = len(self._items)
-            kind = "custom_tool_call" if "custom" in call else "function_call"
+            kind = "function_call" if call.get("function") else "custom_tool_call"
             id = call.get("id") or f"call_{self.id.removeprefix('resp_')}_{number}"
-            yield from self._opened(kind, {"call_id": id, "name": made.get("name") or "", field: ""})
+            more = {"call_id": id, "name": made.get("name") or "", GIVEN[kind]: ""}
+            yield from self._opened(kind, more)
         place = self._calls[number]
+        item = self._items[place]
+        field = GIVEN[item["type"]]
         if isinstance(piece := made.get(field), str) and piece:
-            item = self._items[place]
             item[field] += piece
             yield self._event(
                 f"{_call_event(item)}.delta", output_index=place, item_id=item["id"], delta=piece
@@ -174,7 +181,7 @@ class Answer:
 
     def _call_closed(self, place: int) -> Iterator[Body]:
         item = self._items[place]
-        name = "input" if item["type"] == "custom_tool_call" else "arguments"
+        name = GIVEN[item["type"]]
         given = {"name": item["name"], name: item[name]} if name == "arguments" else {name: item[name]}
         yield self._event(f"{_call_event(item)}.done", output_index=place, item_id=item["id"], **given)
         yield from self._item_closed(place)
@@ -223,11 +230,12 @@ class Stream:
         if not line.startswith(b"data:") or self._answer.ended:
             return
         if data == DONE.encode():
-            yield from self._answer.end()
+            yield from self._answer.end(done=True)
             return
         chunk = parsed(data) or {}
-        if isinstance(error := chunk.get("error"), dict):
-            yield self._answer.failed(cast(Body, error))
+        if error := chunk.get("error"):
+            told = cast(Body, error) if isinstance(error, dict) else {"message": str(error)}
+            yield self._answer.failed(told)
         else:
             yield from self._answer.add(chunk)
 

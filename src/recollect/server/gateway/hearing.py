@@ -13,7 +13,10 @@ from recollect.server.gateway.reading import Body, dicts, of_items, of_message, 
 READABLE = ("gzip", "deflate")
 """The encodings that are understood here; the upstream is asked for no other."""
 DONE = "[DONE]"
-ENDS = ("response.completed", "response.incomplete", "response.failed")
+FAILED = "response.failed"
+ENDS = ("response.completed", "response.incomplete", FAILED)
+GOING, BROKEN = (None, "queued", "in_progress"), ("failed", "cancelled")
+"""How a response stands that has not come to its end, and one that came to none of its own."""
 PROMPT, COMPLETION = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
 """What the two APIs call the tokens that went in and came out."""
 PARTIAL = "partial"
@@ -78,7 +81,8 @@ def heard_response(content: bytes, streamed: bool, whole: bool) -> Heard:
     body = _streamed_response(content) if streamed else parsed(content)
     if body is None:
         return Heard(None)
-    ended = body.get("status") not in (None, "queued", "in_progress") or (whole and not streamed)
+    status = body.get("status")
+    ended = status not in BROKEN and (status not in GOING or (whole and not streamed))
     said = [one for one in of_items(body.get("output")) if one.role == "assistant"]
     kept = body if ended and isinstance(body.get("id"), str) and not body.get("error") else None
     heard = Heard(_marked(said[0], body.get("model"), ended) if said else None, kept)
@@ -105,7 +109,7 @@ def _streamed_chat(content: bytes) -> Said | None:
         chunk = parsed(data.encode()) or {}
         model = chunk.get("model") or model
         for choice in dicts(chunk.get("choices")):
-            if choice.get("index", 0) != 0:
+            if choice.get("index"):
                 continue
             ended = ended or choice.get("finish_reason") is not None
             delta = choice.get("delta")
@@ -142,9 +146,9 @@ def _streamed_response(content: bytes) -> Body | None:
         event = parsed(data.encode()) or {}
         kind, response = event.get("type"), event.get("response")
         if isinstance(response, dict):
-            if kind in ENDS:
-                return cast(Body, response)
             begun = cast(Body, response)
+            if kind in ENDS and (kind != FAILED or begun.get("output")):
+                return begun
         elif kind == "response.output_text.delta" and isinstance(event.get("delta"), str):
             texts.append(event["delta"])
         elif kind == "response.output_item.done" and isinstance(event.get("item"), dict):

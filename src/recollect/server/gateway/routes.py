@@ -1,6 +1,6 @@
 """The routes of the gateway, below /v1: those that are asked all the time, and what no other route takes."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, cast
@@ -10,10 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect import Memory
+from recollect.model.records import Response as Kept
 from recollect.server.answers import answer
 from recollect.server.gateway import chains
 from recollect.server.gateway.afterwards import Afterwards
-from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking, Dialect, kept_of
+from recollect.server.gateway.exchanges import CHAT, PREVIOUS, RESPONSES, Asking, Dialect
+from recollect.server.gateway.keeping import kept_of
 from recollect.server.gateway.passing import Outgoing, Passing
 from recollect.server.gateway.reading import Body, parsed
 from recollect.server.gateway.refusals import Turned, no_response
@@ -69,35 +72,40 @@ async def _ask(dialect: Dialect, request: Request) -> Response:
 
 
 async def _get_response(request: Request) -> Response:
-    process, id = serving(request), _id(request)
-    user = (await caller(request)).user
     try:
-        if user is None:
-            raise no_response(id)
-        kept = await kept_of(
-            process,
-            request.app.state.afterwards,
-            user,
-            lambda: chains.response_of(process.memory, user, id),
-        )
+        kept = await _kept(request, chains.response_of)
     except Turned as turned:
         return turned.answer()
+    if kept is None:
+        return await _pass_on(request)
     body = cast(Body, kept.body)
     return answer({**body, PREVIOUS: kept.previous} if kept.previous else body)
 
 
 async def _delete_response(request: Request) -> Response:
-    process, id = serving(request), _id(request)
-    user = (await caller(request)).user
     try:
-        if user is None:
-            raise no_response(id)
-        await kept_of(
-            process, request.app.state.afterwards, user, lambda: chains.remove(process.memory, user, id)
-        )
+        removed = await _kept(request, chains.remove)
     except Turned as turned:
         return turned.answer()
-    return answer({"id": id, "object": "response", "deleted": True})
+    if removed is None:
+        return await _pass_on(request)
+    return answer({"id": removed.id, "object": "response", "deleted": True})
+
+
+async def _kept(request: Request, find: Callable[[Memory, str, str], Kept]) -> Kept | None:
+    """The response that the path names; None if it may be the upstream's, who has but one user."""
+    process, id, who = serving(request), _id(request), await caller(request)
+    if (user := who.user) is None:
+        raise no_response(id)
+    state = request.app.state
+    return await kept_of(
+        process,
+        state.afterwards,
+        user,
+        id,
+        lambda: find(process.memory, user, id),
+        upstreams=who.role == "local" and state.spoken.keeps,
+    )
 
 
 def _id(request: Request) -> str:
@@ -107,7 +115,7 @@ def _id(request: Request) -> str:
 async def _pass_on(request: Request) -> Response:
     """Anything else, as it is."""
     process, who = serving(request), await caller(request)
-    wanted: str = request.path_params["path"]
+    wanted: str = request.path_params.get("path") or f"responses/{_id(request)}"
     if who.role != "local" and not _is_stateless(request.method, wanted):
         message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."
         return Turned(404, message, "not_found").answer()

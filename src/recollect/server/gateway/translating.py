@@ -23,6 +23,11 @@ class Spoken:
 
     responses: str
 
+    @property
+    def keeps(self) -> bool:
+        """Whether it may have responses that were never kept here."""
+        return self.responses != "chat"
+
     def turned_out(self, responses: str) -> None:
         if self.responses == "auto":
             self.responses = responses
