@@ -73,8 +73,7 @@ def helped(memory: Memory, exchange: Exchange) -> Helped:
         exclude_conversation=going,
         history=history,
     )
-    ids = tuple(hit.id for hit in found.hits)
-    return replace(here, context=found.context, ids=ids, problems=found.problems)
+    return replace(here, context=found.context, ids=found.told, problems=found.problems)
 
 
 def scope_of(memory: Memory, exchange: Exchange) -> ScopedMemory:
