@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Client, Memory
+from recollect import Client, Invalid, Memory
 from recollect.models.hashing import HashingEmbedder
 from recollect.testing.store_samples import ManualClock
-from tests.interface.parity import SCENARIOS, Scenario
+from tests.interface.parity import SCENARIOS, Scenario, raised, scenario
 from tests.interface.serving import serve
 
 MADE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16,}\b")
@@ -51,6 +51,21 @@ def opened(path: Path) -> Memory:
         audit="verbose",
         contradictions="flag_review",
     )
+
+
+@scenario
+def at_the_edges(place: Memory | Client) -> Iterator[Any]:
+    mine = place.scope("local")
+    yield mine.remember_many([])
+    yield mine.conversation("")
+    yield mine.summaries("")
+    yield raised(Invalid, lambda: mine.record("user", "Tea", metadata={1: 2}))[0]  # type: ignore[dict-item]
+    yield raised(Invalid, lambda: mine.remember("Tea", metadata={"a": [{2: 3}]}))[0]
+    yield mine.counts()
+    history = [{"role": "user", "content": f"Tea number {number}"} for number in range(1500)]
+    yield mine.recall("Which tea?", history=history).problems
+    yield mine.recall("Which tea?", history=tuple(history)).problems
+    yield raised(Invalid, lambda: mine.recall("Which tea?", history=[*history, 5]))[0]  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)

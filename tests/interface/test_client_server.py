@@ -17,6 +17,7 @@ import pytest
 
 from recollect import AsyncClient, Client, Conflict, Invalid, Memory, NotFound, StoreUnavailable
 from recollect.models.hashing import HashingEmbedder
+from recollect.testing.store_samples import ManualClock
 from tests.interface.serving import serve
 
 
@@ -212,8 +213,12 @@ def test_operators(url: str) -> None:
         assert {outcome.job for outcome in client.tend()} == {job.name for job in client.jobs()}
 
 
-def test_figures(url: str) -> None:
-    with Client(url) as client:
+def test_figures(tmp_path: Path) -> None:
+    with (
+        Memory.open(tmp_path / "m.db", embedder=HashingEmbedder(384), clock=ManualClock()) as memory,
+        serve(memory) as url,
+        Client(url) as client,
+    ):
         client.scope().record("user", "I like green tea")
         client.scope().recall("Which tea do I like?")
         found = client.figures(days=3)

@@ -106,6 +106,30 @@ def test_fields_that_nobody_knows_tools_and_images_pass_untouched(gate: Gateway)
     assert gate.raw_turns()[1].metadata == {"attached": ["image_url"]}
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_spoken_answer_is_recorded_by_what_was_said(gate: Gateway, *, streamed: bool) -> None:
+    whole = {"id": "audio_1", "data": "AAAA", "transcript": "Green tea.", "expires_at": 1}
+    pieces = [{"id": "audio_1", "transcript": "Green"}, {"data": "AAAA"}, {"transcript": " tea."}]
+    if streamed:
+        chunks = [{"choices": [{"index": 0, "delta": {"audio": piece}}]} for piece in pieces]
+        raw = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+        gate.upstream.script(Feed([raw + b"data: [DONE]\n\n"]))
+    else:
+        message = {"role": "assistant", "content": None, "refusal": None, "audio": whole}
+        body = json.dumps({"model": MODEL, "choices": [{"index": 0, "message": message}]}).encode()
+        gate.upstream.script(Feed([body], headers={"Content-Type": "application/json"}))
+    first = post(gate, [user("Hi")], stream=streamed)
+    gate.settle()
+    again = post(gate, [user("Hi"), {"role": "assistant", "audio": {"id": "audio_1"}}, user("Sure?")])
+    assert gate.turns() == [
+        *(("user", "Hi"), ("assistant", "Green tea.")),
+        *(("user", "Sure?"), ("assistant", "I have nothing to say.")),
+    ]
+    assert gate.raw_turns()[1].metadata == {"attached": ["audio"]}
+    conversation = "x-recollect-conversation"
+    assert first.headers[conversation] == again.headers[conversation]
+
+
 def test_what_is_said_is_recorded_once_though_it_is_sent_each_time(gate: Gateway) -> None:
     gate.upstream.say("Hello!", "Fine.", "Bye.")
     messages: list[Any] = [{"role": "system", "content": "It is 9 o'clock."}, user("Hi")]

@@ -100,6 +100,13 @@ def test_somebody_elses_response_is_not_there(gate: Gateway) -> None:
     assert gate.responses("ann")
 
 
+def test_what_was_said_is_recorded_though_nobody_can_go_on_from_it(gate: Gateway) -> None:
+    gate.upstream.script(Alter(lambda body: {**body, "id": "r" * 1000}))
+    gate.of("ann").post("/responses", json={"model": MODEL, "input": ASK})
+    assert [role for role, _ in gate.turns("ann")] == ["user", "assistant"]
+    assert gate.responses("ann") == []
+
+
 def test_streaming(gate: Gateway) -> None:
     gate.upstream.say("Green tea it is.", "Yes.")
     ann = gate.sdk_of("ann")

@@ -81,6 +81,25 @@ def test_how_many_memories_are_wanted(gate: Gateway) -> None:
     assert len(injected(ask(gate))) == gate.memory.settings.top_k
 
 
+def test_only_what_was_put_in_is_told(gate: Gateway) -> None:
+    kept = [gate.ann.remember(f"Derek and I drink green tea number {n} in the morning.") for n in range(9)]
+    gate.ann.update_settings(context_tokens=80)
+    told = injected(ask(gate, memory_config={"retrieval_limit": 2**30}))
+    block = gate.asked[-1].body["messages"][0]["content"]
+    assert 0 < len(told) < len(kept)
+    assert {*told} == {one.id for one in kept if one.content in block}
+
+
+def test_what_has_no_place_in_a_request_is_not_told_as_put_in(gate: Gateway) -> None:
+    gate.ann.remember(TEA)
+    body = {"model": MODEL, "input": ASK, "instructions": [{"role": "developer", "content": "Be brief."}]}
+    answer = gate.http.post("/responses", json=body)
+    assert gate.asked[-1].body["instructions"] == body["instructions"]
+    assert not injected(answer)
+    assert "instructions" in answer.headers["x-recollect-problem"]
+    assert "recollect_gateway_injected_total 0" in gate.memory.metrics()
+
+
 def test_the_users_settings(gate: Gateway) -> None:
     gate.ann.remember(TEA)
     gate.ann.update_settings(agents={"helper": {"recall": False}})

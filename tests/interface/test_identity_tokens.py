@@ -115,52 +115,59 @@ PEM = RSA_KEY.public_key().public_bytes(
     serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
 )
 HOUR = timedelta(hours=1)
-BAD: dict[str, tuple[str, str]] = {
-    "none": (hand_made({"alg": "none"}), "public key"),
-    "None": (hand_made({"alg": "None", "kid": "rsa"}), "public key"),
-    "no alg": (hand_made({"kid": "rsa"}), "public key|read"),
-    "HS256 with the public key": (hand_made({"alg": "HS256", "kid": "rsa"}, PEM), "public key"),
-    "HS256 with a key of the set": (hand_made({"alg": "HS256", "kid": "oct"}, b"shared" * 8), "public key"),
-    "RS256 over HMAC": (hand_made({"alg": "RS256", "kid": "rsa"}, PEM), "not signed by"),
-    "a kid that is shared": (hand_made({"alg": "RS256", "kid": "oct"}, b"shared" * 8), "does not have"),
-    "key of another kind": (token(EC_KEY, "ES256", "rsa"), "not signed by"),
-    "an alg that the key is not for": (hand_made({"alg": "ES384", "kid": "ec"}, PEM), "another way"),
-    "unknown kid": (token(kid="other"), "does not have"),
-    "kid of another kind": (hand_made({"alg": "RS256", "kid": {"a": 1}}, PEM), "does not have|read"),
-    "path as kid": (hand_made({"alg": "RS256", "kid": "../../../dev/null"}, b"x"), "does not have"),
-    "a key of its own": (
-        jwt.encode(
-            claims(), STRANGERS, "RS256", {"kid": "rsa", "jwk": PUBLIC[0], "jku": "http://evil.example"}
+
+
+def bad_tokens() -> dict[str, tuple[str, str]]:
+    """Made when they are needed: an hour from now is soon over while tests are waiting for their turn."""
+    return {
+        "none": (hand_made({"alg": "none"}), "public key"),
+        "None": (hand_made({"alg": "None", "kid": "rsa"}), "public key"),
+        "no alg": (hand_made({"kid": "rsa"}), "public key|read"),
+        "HS256 with the public key": (hand_made({"alg": "HS256", "kid": "rsa"}, PEM), "public key"),
+        "HS256 with a key of the set": (
+            hand_made({"alg": "HS256", "kid": "oct"}, b"shared" * 8),
+            "public key",
         ),
-        "not signed by",
-    ),
-    "no kid among several": (token(kid=None), "does not have"),
-    "strangers": (token(STRANGERS), "not signed by"),
-    "expired": (token(exp=datetime.now(UTC) - HOUR), "expired"),
-    "no end": (token(exp=None), "exp"),
-    "endless": (token(exp=10**30), "user|signed"),
-    "not yet": (token(nbf=datetime.now(UTC) + HOUR), "not valid yet"),
-    "issuer": (token(iss="https://id.example.org"), "another issuer"),
-    "no issuer": (token(iss=None), "iss"),
-    "audience": (token(aud="somebody"), "not made out"),
-    "no audience": (token(aud=None), "aud"),
-    "no user": (token(sub=None), "names no user"),
-    "empty user": (token(sub=" "), "names no user"),
-    "control characters": (token(sub="a\r\nb"), "names no user"),
-    "changed": (token()[:-8] + "AAAAAAAA", "not signed by"),
-    "huge": (token(more="a" * TOKEN_LIMIT), "characters"),
-    "deep": (
-        base64.urlsafe_b64encode(b'{"alg":"RS256","x":' + b"[" * 3000 + b"]" * 3000 + b"}").decode()
-        + ".e30.",
-        "read|not signed|does not have|characters",
-    ),
-    "rubbish": ("a.b.c", "read"),
-}
+        "RS256 over HMAC": (hand_made({"alg": "RS256", "kid": "rsa"}, PEM), "not signed by"),
+        "a kid that is shared": (hand_made({"alg": "RS256", "kid": "oct"}, b"shared" * 8), "does not have"),
+        "key of another kind": (token(EC_KEY, "ES256", "rsa"), "not signed by"),
+        "an alg that the key is not for": (hand_made({"alg": "ES384", "kid": "ec"}, PEM), "another way"),
+        "unknown kid": (token(kid="other"), "does not have"),
+        "kid of another kind": (hand_made({"alg": "RS256", "kid": {"a": 1}}, PEM), "does not have|read"),
+        "path as kid": (hand_made({"alg": "RS256", "kid": "../../../dev/null"}, b"x"), "does not have"),
+        "a key of its own": (
+            jwt.encode(
+                claims(), STRANGERS, "RS256", {"kid": "rsa", "jwk": PUBLIC[0], "jku": "http://evil.example"}
+            ),
+            "not signed by",
+        ),
+        "no kid among several": (token(kid=None), "does not have"),
+        "strangers": (token(STRANGERS), "not signed by"),
+        "expired": (token(exp=datetime.now(UTC) - HOUR), "expired"),
+        "no end": (token(exp=None), "exp"),
+        "endless": (token(exp=10**30), "user|signed"),
+        "not yet": (token(nbf=datetime.now(UTC) + HOUR), "not valid yet"),
+        "issuer": (token(iss="https://id.example.org"), "another issuer"),
+        "no issuer": (token(iss=None), "iss"),
+        "audience": (token(aud="somebody"), "not made out"),
+        "no audience": (token(aud=None), "aud"),
+        "no user": (token(sub=None), "names no user"),
+        "empty user": (token(sub=" "), "names no user"),
+        "control characters": (token(sub="a\r\nb"), "names no user"),
+        "changed": (token()[:-8] + "AAAAAAAA", "not signed by"),
+        "huge": (token(more="a" * TOKEN_LIMIT), "characters"),
+        "deep": (
+            base64.urlsafe_b64encode(b'{"alg":"RS256","x":' + b"[" * 3000 + b"]" * 3000 + b"}").decode()
+            + ".e30.",
+            "read|not signed|does not have|characters",
+        ),
+        "rubbish": ("a.b.c", "read"),
+    }
 
 
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("bad", [*bad_tokens()])
 def test_no_other_token_does(server: Served, bad: str) -> None:
-    given, why = BAD[bad]
+    given, why = bad_tokens()[bad]
     refused = server.client(given).get("/api/v1/whoami")
     assert re.search(why, problem(refused, 401)), refused.text
     assert refused.headers["www-authenticate"] == 'Bearer error="invalid_token"'

@@ -1,11 +1,13 @@
 """Whether it lives, whether it is ready, what it counts, and where things are."""
 
+import logging
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 import numpy as np
@@ -129,6 +131,23 @@ def test_metrics_of_the_memory_and_of_requests(memory: Memory) -> None:
     assert 0 < count(f"{took}_sum", method="GET", route="/healthz") < 60
     assert count("recollect_http_requests_in_flight") == 1  # this one
     assert not any("secret" in value for _, labels in found for _, value in labels)
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/api/v1/recall"])
+def test_an_upload_that_breaks_off_is_nobodys_fault(
+    memory: Memory, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serve(memory) as url:
+        where = urlsplit(url)
+        with socket.create_connection((where.hostname, where.port)) as client:
+            client.sendall(f"{head}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n".encode())
+            assert client.recv(100).startswith(b"HTTP/1.1 100")
+            client.sendall(b'{"model": ')
+        while not (told := [labels for _, labels in samples(url) if ("method", "POST") in labels]):
+            pass  # the test's own limit of time is its
+    assert {dict(labels)["status"] for labels in told if "status" in dict(labels)} == {"none"}
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_every_route_has_its_name(memory: Memory) -> None:

@@ -11,6 +11,7 @@ import typer
 import yaml
 
 from recollect.cli import app
+from recollect.server.running import CLOSING
 from recollect.settings import PREFIX, Settings, load
 
 ROOT = Path(__file__).parents[2]
@@ -125,7 +126,7 @@ def test_the_composition_holds_together() -> None:
         for volume in service.get("volumes", ()):
             assert volume.split(":")[0] in found["volumes"]
     grace = int(services["server"]["stop_grace_period"].removesuffix("s"))
-    assert grace > load({}).shutdown_seconds
+    assert grace > load({}).shutdown_seconds + CLOSING
 
 
 def test_the_manifests_hold_together() -> None:
@@ -139,7 +140,7 @@ def test_the_manifests_hold_together() -> None:
     assert str(container["ports"][0]["containerPort"]) == IMAGE_PORT
     for pod in pods():
         assert pod["securityContext"]["runAsUser"] == int(IMAGE_USER)
-        assert pod["terminationGracePeriodSeconds"] > load({}).shutdown_seconds
+        assert pod["terminationGracePeriodSeconds"] > load({}).shutdown_seconds + CLOSING
         volumes = {volume["name"] for volume in pod["volumes"]}
         for one in (*pod.get("initContainers", ()), *pod["containers"]):
             assert {"secretRef": {"name": "recollect"}} in one["envFrom"]

@@ -89,7 +89,10 @@ def test_recall_takes_the_budget(derek: ScopedMemory) -> None:
     small, large = derek.recall("tea", context_tokens=150), derek.recall("tea", context_tokens=5000)
     assert len(small.hits) == len(large.hits) == 5  # the hits are all there, whatever is rendered
     assert 0 < small.context.count("\n- ") < large.context.count("\n- ") == 5
-    assert derek.recall("tea", context_tokens=0).context == ""
+    assert len(small.told) == small.context.count("\n- ")
+    assert [*large.told] == [hit.id for hit in large.hits]
+    nothing = derek.recall("tea", context_tokens=0)
+    assert (nothing.context, nothing.told) == ("", ())
 
 
 def test_what_nobody_sees_does_not_reach_the_model() -> None:

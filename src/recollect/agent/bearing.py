@@ -22,8 +22,9 @@ def bearing(found: Recollection, most: int, wanted: Callable[[Hit], bool]) -> Re
     hits = tuple(filter(wanted, found.hits))[:most]
     if hits == found.hits:
         return found
-    context, _ = rendered(hits, estimate_tokens(found.context))
-    return replace(found, hits=hits, context=context, context_tokens=estimate_tokens(context))
+    context, told = rendered(hits, estimate_tokens(found.context))
+    ids = tuple(hit.id for hit in told)
+    return replace(found, hits=hits, context=context, context_tokens=estimate_tokens(context), told=ids)
 
 
 def is_near(hit: Hit, least: float) -> bool:

@@ -8,12 +8,13 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from recollect.addresses import Deadline, Passing, Patience, checked, insist, shown
 from recollect.client.refusals import error_of, lost, silent, unreadable
 from recollect.errors import Invalid, RecollectError, SettingsError, StoreUnavailable
+from recollect.limits import shown as shown_value
 from recollect.wire import from_wire, to_wire
 
 if TYPE_CHECKING:
@@ -256,9 +257,25 @@ def _untold(record: logging.LogRecord) -> bool:
 def as_json(value: Any) -> bytes:
     """What is sent, in ASCII: so that whatever a text holds arrives."""
     try:
+        _check_names(value)
         return json.dumps(to_wire(value), allow_nan=False).encode()
+    except Invalid:
+        raise
     except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"What was given cannot be written as JSON: {error}.") from None
+
+
+def _check_names(value: Any) -> None:
+    """`Invalid` for a name that is no text: JSON would make one of it, and something else be stored."""
+    if isinstance(value, Mapping):
+        names = cast(Mapping[Any, Any], value)
+        if odd := [name for name in names if not isinstance(name, str)]:
+            raise Invalid(f"Names in what is given must be text, not {shown_value(odd[0])}.")
+        value = names.values()
+    elif not isinstance(value, (list, tuple)):
+        return
+    for part in cast(Iterable[Any], value):
+        _check_names(part)
 
 
 def _as_param(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """The verbs of one user's memory behind a server: each a request, with the signature of its original."""
 
 import builtins
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from recollect.client.account import RemoteAccount
 from recollect.client.connection import Connection, as_json
@@ -31,6 +31,7 @@ from recollect.model.records import (
 )
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.tools import ToolStats
+from recollect.recall.question import HISTORY_LIMIT
 from recollect.record.memories import as_items
 from recollect.scoped import ScopedMemory
 from recollect.tend.erase import Forgotten
@@ -179,6 +180,8 @@ class RemoteScopedMemory(RemoteLeaving, RemotePerson, RemoteAccount):
     @like(ScopedMemory.remember_many)
     def remember_many(self, given: Given) -> builtins.list[MemoryRecord]:
         body = {"items": as_items(given["items"])}
+        if not body["items"]:
+            return []
         return self._call("POST", "memories", returns=list[MemoryRecord], inside="memories", body=body)
 
     @like(ScopedMemory.correct)
@@ -228,6 +231,8 @@ class RemoteScopedMemory(RemoteLeaving, RemotePerson, RemoteAccount):
 
     @like(ScopedMemory.recall)
     def recall(self, given: Given) -> Recollection:
+        if isinstance(history := given.get("history"), list | tuple):  # no more is looked at, or taken
+            given["history"] = cast("Sequence[Any]", history)[-HISTORY_LIMIT:]
         return self._call("POST", "recall", returns=Recollection, body=given, reads=True)
 
     @like(ScopedMemory.get)
@@ -241,6 +246,8 @@ class RemoteScopedMemory(RemoteLeaving, RemotePerson, RemoteAccount):
 
     @like(ScopedMemory.conversation)
     def conversation(self, given: Given) -> builtins.list[Turn]:
+        if given["id"] == "":  # no address names it
+            return []
         return self._call("GET", "conversations", given["id"], "turns", returns=list[Turn], inside="turns")
 
     @like(ScopedMemory.conversations)
@@ -249,6 +256,8 @@ class RemoteScopedMemory(RemoteLeaving, RemotePerson, RemoteAccount):
 
     @like(ScopedMemory.summaries)
     def summaries(self, given: Given) -> builtins.list[Summary]:
+        if given["conversation"] == "":
+            return []
         path = ("conversations", given["conversation"], "summaries")
         return self._call("GET", *path, returns=list[Summary], inside="summaries")
 

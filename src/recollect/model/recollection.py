@@ -69,6 +69,8 @@ class Recollection:
     """One `<memory_context>` block, or nothing at all when nothing was found."""
     context_tokens: int = 0
     """About how many tokens of a model's the block takes."""
+    told: tuple[str, ...] = ()
+    """The ids of the hits that the block has room for, in its order."""
     problems: tuple[str, ...] = ()
     """What could not be used and why, for instance an embedder that is down."""
     skipped: str | None = None

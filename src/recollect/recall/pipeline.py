@@ -102,6 +102,7 @@ def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:
         hits=tuple(hits),
         context=context,
         context_tokens=estimate_tokens(context),
+        told=tuple(hit.id for hit in told),
         problems=tuple(report.problems),
         used=tuple(report.used),
         left_out=tuple(answer.left_out),

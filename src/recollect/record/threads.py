@@ -59,6 +59,8 @@ class Said:
     """Of a tool: the call that it answers."""
     attached: tuple[tuple[str, str], ...] = ()
     """What is no text: its type, and a digest."""
+    spoken: bool = False
+    """Whether it was spoken: then it is known by what is attached, as nobody sends the text again."""
     model: str | None = None
     metadata: Json = field(default_factory=dict[str, Any])
 
@@ -89,6 +91,7 @@ def joined(said: Iterable[Said]) -> list[Said]:
                 text=f"{before.text}\n{one.text}".strip("\n"),
                 calls=before.calls + one.calls,
                 attached=before.attached + one.attached,
+                spoken=before.spoken or one.spoken,
                 metadata={**before.metadata, **one.metadata},
             )
         elif one:
@@ -102,7 +105,7 @@ def chain(secret: bytes, scope: Scope, said: Sequence[Said], kind: str = "thread
     digests: list[str] = []
     for one in said:
         calls = [[call.name, _same_json(call.arguments)] for call in one.calls]
-        text = json.dumps([one.role, one.text.strip(), calls, one.attached])
+        text = json.dumps([one.role, "" if one.spoken else one.text.strip(), calls, one.attached])
         link = hmac.digest(secret, link + hashlib.sha256(text.encode()).digest(), "sha256")
         digests.append(link.hex())
     return digests

@@ -1,5 +1,6 @@
 """Around every request: its id, its line in the log, its measures, its span."""
 
+import asyncio
 import logging
 import re
 import secrets
@@ -29,6 +30,7 @@ QUIET = frozenset({"/healthz", "/readyz", "/metrics", f"{BELOW}{{path}}"})
 """Asked for all the time by machines, or by the page for all that it is made of: logged only when it goes
 wrong, or for whoever debugs."""
 KEY_CHARACTERS = 80
+ENDING = "The server ends, and this took too long: try again."
 
 
 class Access:
@@ -48,6 +50,10 @@ class Access:
             with tracing_of(scope) as span:
                 try:
                     await self._app(scope, receive, exchange.send)
+                except asyncio.CancelledError:  # by a server that has to end
+                    if exchange.status:
+                        raise
+                    await exchange.failed(problems.Refused(503, ENDING, {"Retry-After": "1"}), receive)
                 except Exception as error:  # noqa: BLE001 - answered, unless the answer has begun
                     await exchange.failed(error, receive)
                 exchange.trace(span)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing, nullcontext
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
@@ -30,6 +31,16 @@ QUIET: TelemetryConfig = {
 """FastAPI's own spans and logs tell paths, queries and errors: what somebody said, maybe. Ours do not."""
 
 
+def ends_soon(app: Any, seconds: float) -> None:
+    """Have the app end within so many seconds from now, whatever else takes its part of them."""
+    app.state.ends_at = asyncio.get_running_loop().time() + seconds
+
+
+def ends_at(app: FastAPI, seconds: float) -> float:
+    """When the app has to have ended, by the clock of its event loop."""
+    return getattr(app.state, "ends_at", asyncio.get_running_loop().time() + seconds)
+
+
 def create_app(memory: Memory, process: str = "") -> FastAPI:
     """The server for this memory, which whoever opened it closes; `process` tells apart several of it."""
     gate = Gate(memory.store, memory.settings, memory.clock)
@@ -54,7 +65,7 @@ def create_app(memory: Memory, process: str = "") -> FastAPI:
                 serving = Serving(memory, gate, upstream, threads, waiting, readiness, asking, measures)
                 app.state.serving = serving
                 yield
-                await serving.finish(settings.shutdown_seconds)
+                await serving.end(ends_at(app, settings.shutdown_seconds))
 
     app = FastAPI(
         title="Recollect",

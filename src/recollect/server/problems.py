@@ -9,7 +9,9 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from recollect import errors
 
@@ -57,6 +59,13 @@ class Refused(Exception):
         super().__init__(detail)
         self.status = status
         self.headers = dict(headers or {})
+
+
+class Unanswered(Response):
+    """No answer: whoever asked is gone."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        pass
 
 
 def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
@@ -143,6 +152,8 @@ def install(app: FastAPI) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if isinstance(error.__cause__, ClientDisconnect):  # so the framework tells of a body that broke off
+            return Unanswered()
         detail = UNSAID.get(str(error.detail), str(error.detail))
         return _answered(request.scope["path"], error.status_code, detail, error.headers)
 
@@ -156,6 +167,10 @@ def install(app: FastAPI) -> None:
         detail = f"The request cannot be taken: {'; '.join(said)}{more}. See /docs for what can."
         return problem(422, detail, error=errors.Invalid.__name__)
 
+    async def gone(request: Request, error: Exception) -> Response:
+        return Unanswered()
+
+    app.add_exception_handler(ClientDisconnect, gone)
     for kind in (errors.RecollectError, Refused):
         app.add_exception_handler(kind, own)
     app.add_exception_handler(HTTPException, http)

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing import connection, current_process, get_context, parent_process
@@ -18,7 +19,7 @@ import uvicorn
 from recollect import Memory, SettingsError
 from recollect.lasting import rare_collections, steady_memory
 from recollect.server import logs
-from recollect.server.app import create_app
+from recollect.server.app import create_app, ends_soon
 from recollect.server.identity.binding import check_bind, is_locked, keyless_upstream
 from recollect.settings import Settings, load
 
@@ -30,8 +31,20 @@ TICK = 0.3
 """Seconds after which the parent looks whether it was told to end, or a process is missing."""
 
 
+REQUESTS = 0.8
+"""The part of RECOLLECT_SHUTDOWN_SECONDS that requests have; what is left is for recording those that were
+broken off, and for threads."""
+CLOSING = 5.0
+"""Seconds beyond them for writing down counts and letting go of the database."""
+
+
 class Server(uvicorn.Server):
     """Ends by a signal once it has finished what it accepted; by a second one at once."""
+
+    def __init__(self, config: uvicorn.Config, seconds: float) -> None:
+        super().__init__(config)
+        self._seconds = seconds
+        self.ending = threading.Event()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if sig == signal.SIGINT and parent_process() is not None:
@@ -40,6 +53,8 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.ending.set()
+        ends_soon(self.config.app, self._seconds)
         log.info("Ending: nothing new is accepted, what was accepted is finished.")
         await super().shutdown(sockets)
 
@@ -89,10 +104,10 @@ def server(memory: Memory) -> Server:
         forwarded_allow_ips=settings.proxies or None,
         backlog=BACKLOG,
         timeout_keep_alive=settings.keep_alive_seconds,
-        timeout_graceful_shutdown=settings.shutdown_seconds,  # pyright: ignore[reportArgumentType]
+        timeout_graceful_shutdown=settings.shutdown_seconds * REQUESTS,  # pyright: ignore[reportArgumentType]
         limit_concurrency=settings.connections,
     )
-    return Server(config)
+    return Server(config, settings.shutdown_seconds)
 
 
 def _protocol() -> Any:
@@ -141,11 +156,25 @@ def _run(given: dict[str, Any], bound: socket.socket, ready: Callable[[bool], No
             _ending_with(parent.sentinel, serving)
         else:
             _warn(memory)
+        _ending_within(memory.settings.shutdown_seconds + CLOSING, serving)
         ready(is_locked(memory.settings, memory.store))
         rare_collections()
         serving.run([bound])
         if serving.force_exit:
             os._exit(1)
+
+
+def _ending_within(seconds: float, serving: Server) -> None:
+    """Have the process end so long after it was told to, whatever a thread still waits for: what was accepted
+    is stored, and what was not can be sent again."""
+
+    def wait() -> None:
+        serving.ending.wait()
+        time.sleep(seconds)
+        log.warning("Ended with work undone that took longer than RECOLLECT_SHUTDOWN_SECONDS.")
+        os._exit(0)
+
+    threading.Thread(target=wait, name="recollect-ending", daemon=True).start()
 
 
 # Several processes

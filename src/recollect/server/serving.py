@@ -12,7 +12,7 @@ from fastapi import Request
 from recollect import Memory
 from recollect.server.identity.gate import Gate
 from recollect.server.measured import HttpMeasures
-from recollect.server.sharing import Threads
+from recollect.server.sharing import MOMENT, Threads
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
@@ -70,6 +70,15 @@ class Serving:
             log.error("What was to be done after an answer was given up: the server ended first.")
         elif (error := task.exception()) is not None:
             log.error("What was to be done after an answer failed: %s", type(error).__name__, exc_info=error)
+
+    async def end(self, at: float) -> None:
+        """Finish what was begun, until this moment of the event loop; the rest is given up."""
+        now = asyncio.get_running_loop().time
+        while self.measures.in_flight and now() < at:  # one that was broken off may leave something to record
+            await asyncio.sleep(MOMENT)
+        await self.finish(max(0.0, at - now()))
+        if not all([await threads.finish(at - now()) for threads in (self.threads, self.waiting)]):
+            log.warning("Ending, though some work goes on: it took longer than RECOLLECT_SHUTDOWN_SECONDS.")
 
     async def finish(self, seconds: float) -> None:
         """Wait for what is to be done later, and for what that asks for in turn, but no longer than this."""

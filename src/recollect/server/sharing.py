@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 asking: ContextVar[str | None] = ContextVar("asking", default=None)
 """Who it is that work is done for; None where there is nobody else to leave threads to."""
+MOMENT = 0.01
+"""Seconds after which it is looked at again whether threads are done."""
 
 
 class Threads:
@@ -22,12 +24,23 @@ class Threads:
         self._most = (size + 1) // 2
         self._at_work: dict[str, int] = {}
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._begun: set[Future[Any]] = set()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown()  # what is being worked on is finished
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def finish(self, seconds: float) -> bool:
+        """Begin nothing more, and wait for what is being worked on, but no longer than this; whether all of
+        it is done."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, seconds)):
+                while self._begun:
+                    await asyncio.sleep(MOMENT)
+        return not self._begun
 
     async def run(self, work: Callable[[], T]) -> T:
         """What the work returns. A thread counts for as long as it works, also for whoever has gone."""
@@ -35,6 +48,8 @@ class Threads:
         if who is not None:
             await self._enter(who)
         future = self._pool.submit(copy_context().run, work)  # spans go on in there
+        self._begun.add(future)
+        future.add_done_callback(self._begun.discard)
         try:
             return await asyncio.wrap_future(future)
         finally:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from recollect.server.gateway.wanted import RETRIEVED
+
 TAG = "gateway"
 
 
@@ -30,7 +32,12 @@ MEMORY = {
         "What memory is to do for this request; it is not passed on.",
         enabled={"type": "boolean", "description": "`false`: nothing is recalled, and nothing is kept."},
         auto_store={"type": "boolean", "description": "`false`: nothing is recorded."},
-        retrieval_limit={"type": "integer", "minimum": 0, "description": "How many memories; 0: none."},
+        retrieval_limit={
+            "type": "integer",
+            "minimum": 0,
+            "maximum": RETRIEVED,
+            "description": "How many memories; 0: none.",
+        },
         similarity_threshold={"type": "number", "description": "The least similarity of a memory."},
         memory_types={"type": "array", "items": {"type": "string"}, "description": "Of which kinds."},
     ),

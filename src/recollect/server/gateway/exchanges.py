@@ -98,8 +98,13 @@ class Asking:
     ) -> Outgoing:
         found = await self._helped(exchange, problems)
         if found.context:
-            asked = self.dialect.into(asked, found.context)
-            measures_of(self.serving.memory).count(INJECTED)
+            before, asked = asked, self.dialect.into(asked, found.context)
+            if asked is before:
+                found = replace(found, context="")
+                problems.append("The instructions are no text: memories have no place in them.")
+                self._note(problems[-1:])
+            else:
+                measures_of(self.serving.memory).count(INJECTED)
         exchange = replace(exchange, wanted=found.wanted, new=found.new)
         keeps = self.dialect is RESPONSES and body.get("store") is not False
         stores = found.wanted.store

@@ -101,6 +101,7 @@ def _streamed_chat(content: bytes) -> Said | None:
     """The first choice, put together from its pieces."""
     texts: list[str] = []
     calls: dict[int, Body] = {}
+    audio: Body = {}
     model, ended = None, False
     for data in events(content):
         if data == DONE:
@@ -115,8 +116,9 @@ def _streamed_chat(content: bytes) -> Said | None:
             delta = choice.get("delta")
             if isinstance(delta, dict):
                 _add(texts, calls, cast(Body, delta))
+                _add_audio(audio, cast(Body, delta).get("audio"))
     made = [calls[place] for place in sorted(calls)]
-    said = of_message({"role": "assistant", "content": "".join(texts), "tool_calls": made})
+    said = of_message({"role": "assistant", "content": "".join(texts), "tool_calls": made, "audio": audio})
     return _marked(said, model, ended) if said else None
 
 
@@ -135,6 +137,15 @@ def _add(texts: list[str], calls: dict[int, Body], delta: Body) -> None:
             for name, value in cast(Body, made).items():
                 if isinstance(value, str):
                     call["function"][name] = call["function"].get(name, "") + value
+
+
+def _add_audio(audio: Body, piece: object) -> None:
+    """What is said in a piece of a spoken answer, and the id that it is known by."""
+    told = cast(Body, piece) if isinstance(piece, dict) else {}
+    if isinstance(told.get("id"), str):
+        audio["id"] = told["id"]
+    if isinstance(told.get("transcript"), str):
+        audio["transcript"] = audio.get("transcript", "") + told["transcript"]
 
 
 def _streamed_response(content: bytes) -> Body | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from recollect import Memory, RecollectError, ScopedMemory
+from recollect.errors import Invalid
 from recollect.measuring import UNRECORDED
 from recollect.memory import measures_of
 from recollect.model.records import Response
@@ -73,8 +74,7 @@ def helped(memory: Memory, exchange: Exchange) -> Helped:
         exclude_conversation=going,
         history=history,
     )
-    ids = tuple(hit.id for hit in found.hits)
-    return replace(here, context=found.context, ids=ids, problems=found.problems)
+    return replace(here, context=found.context, ids=found.told, problems=found.problems)
 
 
 def scope_of(memory: Memory, exchange: Exchange) -> ScopedMemory:
@@ -110,8 +110,13 @@ def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, kee
 def _response(work: Workspace, exchange: Exchange, body: Body | None) -> Response | None:
     if body is None:
         return None
+    try:
+        id = check_name("The id of a response", body["id"])
+    except Invalid as error:  # what was said is recorded all the same
+        log.warning("Nobody can go on from a response: %s", error)
+        return None
     return Response(
-        id=check_name("The id of a response", body["id"]),
+        id=id,
         conversation="",
         at=work.clock.now(),
         previous=exchange.previous,

@@ -40,13 +40,18 @@ def of_message(message: Body) -> Said | None:
     text, attached = _content(message.get("content"))
     if not text and isinstance(message.get("refusal"), str):
         text = message["refusal"]
+    given = message.get("audio") if role == "assistant" else None
+    audio = cast(Body, given) if isinstance(given, dict) else {}
+    if spoken := _text(audio.get("id")):
+        attached += (_digest("audio", {"id": spoken}),)
     call = message.get("tool_call_id") if role == "tool" else None
     return Said(
         role=role,
-        text=text,
+        text=text or _text(audio.get("transcript")),
         calls=tuple(_calls(message)) if role == "assistant" else (),
         call=call if isinstance(call, str) else None,
         attached=attached,
+        spoken=bool(spoken),
     )
 
 

@@ -22,7 +22,7 @@ from recollect.server.gateway.reading import Body, parsed
 from recollect.server.gateway.refusals import Turned, no_response
 from recollect.server.gateway.shared import check_counted
 from recollect.server.gateway.translating import Spoken
-from recollect.server.gateway.upstream import headers_up, url
+from recollect.server.gateway.upstream import as_sent, headers_up, url
 from recollect.server.scope import caller
 from recollect.server.serving import serving
 
@@ -129,7 +129,7 @@ async def _pass_on(request: Request) -> Response:
     async def prepared() -> Outgoing:
         outgoing: Any = process.upstream.build_request(
             request.method,
-            url(process, wanted, request.scope["query_string"]),
+            url(process, as_sent(request, wanted), request.scope["query_string"]),
             headers=headers_up(request, who, process, read=False),
             content=content or None,
         )

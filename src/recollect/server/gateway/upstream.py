@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 
@@ -23,39 +23,58 @@ HOP_BY_HOP = frozenset(
 """Headers about a connection, not about what it carries."""
 KEYS = frozenset(("authorization", "api-key", "x-api-key"))
 NOT_UPSTREAM = HOP_BY_HOP | KEYS | {"host", "content-length", "cookie", "expect", "accept-encoding"}
-NOT_BACK = HOP_BY_HOP | {"set-cookie", "date", "server"}
+OF_THE_SITE = frozenset(
+    ("strict-transport-security", "alt-svc", "clear-site-data", "content-security-policy")
+)
+"""What a browser would take for said of this server's whole address."""
+NOT_BACK = HOP_BY_HOP | OF_THE_SITE | {"set-cookie", "date", "server"}
 """Cookies are between us and the upstream, and of one user of many; the others are our own server's."""
 OWN = "x-recollect-"
+NOT_BACK_BELOW = (OWN, "access-control-")
+"""Which pages may call is said by RECOLLECT_CORS."""
 
 
 def url(serving: Serving, path: str, query: bytes = b"") -> str:
-    """A path below /v1 at the upstream; never one beside it."""
-    parts = path.split("/")
-    if any(part in (".", "..") for part in parts) or "\\" in path or not path.isprintable():
+    """A path below /v1 at the upstream, given as in an address; never one beside it. A slash that is encoded
+    is part of a name, and stays that."""
+    parts = [unquote(part) for part in path.split("/")]
+    whole = "/".join(parts)
+    if any(part in (".", "..") for part in whole.split("/")) or "\\" in whole or not whole.isprintable():
         raise Turned(404, "There is no such path.", "not_found")
-    whole = f"{serving.settings.upstream.rstrip('/')}/{quote(path, safe='/:@!$&()*+,;=~')}"
-    return f"{whole}?{query.decode('latin-1')}" if query else whole
+    below = "/".join(quote(part, safe=":@!$&()*+,;=~") for part in parts)
+    address = f"{serving.settings.upstream.rstrip('/')}/{below}"
+    return f"{address}?{query.decode('latin-1')}" if query else address
 
 
-def headers_up(request: Request, caller: Caller, serving: Serving, read: bool) -> list[tuple[str, str]]:
+def as_sent(request: Request, path: str) -> str:
+    """The path below /v1 as it is in the request's address."""
+    *_, rest = request.scope["raw_path"].decode("latin-1").split("/", 2)
+    return rest if unquote(rest) == path else quote(path)
+
+
+def headers_up(request: Request, caller: Caller, serving: Serving, read: bool) -> list[tuple[bytes, bytes]]:
     """The client's headers, with the key of the upstream. With keys of our own the client's key is one of
     them, and never leaves. What is `read` here has to come in an encoding that can be."""
     named = _named(request.headers)
+    client = [(name.decode("latin-1").lower(), name, value) for name, value in request.headers.raw]
     given = [
         (name, value)
-        for name, value in request.headers.items()
-        if name not in NOT_UPSTREAM and name not in named and not name.startswith(OWN)
+        for lower, name, value in client
+        if lower not in NOT_UPSTREAM and lower not in named and not lower.startswith(OWN)
     ]
-    accepted = request.headers.get("accept-encoding", "identity")
-    if read:
-        known = [one for one in READABLE if one in accepted]
-        accepted = ", ".join(known) or "identity"
-    given.append(("accept-encoding", accepted))
+    accepted = ", ".join(request.headers.getlist("accept-encoding")) or "identity"
+    given.append((b"accept-encoding", (_readable(accepted) if read else accepted).encode("latin-1")))
     if key := serving.settings.upstream_key:
-        given.append(("authorization", f"Bearer {key}"))
+        given.append((b"authorization", f"Bearer {key}".encode()))
     elif caller.role == "local":
-        given += [(name, value) for name, value in request.headers.items() if name in KEYS]
+        given += [(name, value) for lower, name, value in client if lower in KEYS]
     return given
+
+
+def _readable(accepted: str) -> str:
+    """Of the encodings that the client accepts, or says it does not, those that can be read here."""
+    known = [one.strip() for one in accepted.split(",") if one.partition(";")[0].strip().lower() in READABLE]
+    return ", ".join(known) or "identity"
 
 
 def headers_back(
@@ -68,7 +87,7 @@ def headers_back(
         for name, value in response.headers.raw
         if (lower := name.decode("latin-1").lower()) not in NOT_BACK
         and lower not in named
-        and not lower.startswith(OWN)
+        and not lower.startswith(NOT_BACK_BELOW)
     ]
     return [*back, *((name.lower().encode(), value.encode("latin-1")) for name, value in own.items())]
 

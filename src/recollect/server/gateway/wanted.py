@@ -19,6 +19,8 @@ KNOWN = {
     "memory_context": ("user_id", "project_id"),
 }
 """What each of them may say."""
+RETRIEVED = 1000
+"""The most memories that a request gets, however many it asks for."""
 NAME_SHOWN = 40
 NAMES_SHOWN = 5
 
@@ -60,7 +62,7 @@ def wanted(headers: Mapping[str, str], body: Body) -> Wanted:
         recall=limit != 0,
         store=_flag(config, "auto_store"),
         kinds=_kinds(config.get("memory_types")),
-        top_k=limit or None,
+        top_k=min(limit, RETRIEVED) if limit else None,
         threshold=threshold,
         user=_name(context, "user_id"),
         channel=_header(headers, "x-recollect-channel") or _name(context, "project_id") or GLOBAL,
