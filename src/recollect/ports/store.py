@@ -359,7 +359,9 @@ class Store(KeyStore, FollowedStore, Protocol):
 
     def release(self, lease: str, holder: str) -> None: ...
 
-    def stats(self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0)) -> dict[str, Any]:
+    def stats(
+        self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0), copies: Sequence[str] = ()
+    ) -> dict[str, Any]:
         """Sizes and what waits, for operators; nothing of anybody's content.
 
         `rows`: how many of each kind, `chunks_waiting_for_a_vector` and `spaces_to_drop` among them.
@@ -367,7 +369,8 @@ class Store(KeyStore, FollowedStore, Protocol):
         oldest has been ready, which is so long (`quiet`, `idle`) after its last turn was stored.
         `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
         reason; `chores`, users by chore and reason. `projections`: by name, how far copies in other engines
-        are behind (`Lag`). Then `engine`, `path`, `bytes`, `cached_bytes`.
+        are behind (`Lag`): those in `copies`, and all that were ever begun. Then `engine`, `path`, `bytes`,
+        `cached_bytes`.
         """
         ...
 

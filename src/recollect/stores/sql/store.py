@@ -206,7 +206,9 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
     # Operation
 
     @only_reads
-    def stats(self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0)) -> dict[str, Any]:
+    def stats(
+        self, quiet: timedelta = timedelta(0), idle: timedelta = timedelta(0), copies: Sequence[str] = ()
+    ) -> dict[str, Any]:
         counted = {t.name: t for t in (schema.users, *schema.RECORD_TABLES.values(), schema.chunks)}
         with self._backend.read() as connection:
             rows = {
@@ -220,7 +222,7 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
             told = {
                 "waiting": backlog.waiting(connection, quiet, idle),
                 "parked": backlog.parked(connection),
-                "projections": lags(connection),
+                "projections": lags(connection, copies),
             }
         return {"rows": rows, **told, **self._backend.stats()}
 
