@@ -41,6 +41,8 @@ TIMED: dict[str, tuple[str, str]] = {
 SHOWN = range(14, 54, 2)
 """The buckets that are told: powers of 2, from 128 microseconds to over a minute."""
 PREFIX = "recollect_"
+COPIES = ("milvus", "neo4j")
+"""Copies in other engines, as the settings are called that say where they are."""
 
 Labelled = Iterable[tuple[Mapping[str, str], float]]
 
@@ -125,7 +127,8 @@ def figures(store: Store, settings: Settings, now: datetime, days: int | None = 
 def state(store: Store, settings: Settings) -> dict[str, Any]:
     """What the store says of itself, by when these settings have conversations ready."""
     quiet, idle = timedelta(seconds=settings.mine_quiet_seconds), timedelta(minutes=settings.idle_minutes)
-    return store.stats(quiet, idle, timedelta(minutes=settings.consolidate_minutes))
+    every = timedelta(minutes=settings.consolidate_minutes)
+    return store.stats(quiet, idle, every, [name for name in COPIES if getattr(settings, name)])
 
 
 def parked(stats: Mapping[str, Any]) -> dict[str, int]:

@@ -5,7 +5,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
 import numpy as np
@@ -27,7 +27,7 @@ from recollect.ports.language_model import LanguageModel
 from recollect.ports.reranker import Reranker
 from recollect.ports.search_index import SearchIndex
 from recollect.ports.spending import Spend, nobody
-from recollect.ports.store import Applied, UserStore
+from recollect.ports.store import Applied, UserStore, UserView
 from recollect.ports.working import WorkingStore
 from recollect.resting import Resting
 from recollect.settings import Settings
@@ -54,9 +54,10 @@ class Searched:
     ask: Callable[[], Space | None]
     ours: bool = True
 
-    def problem(self, space: Space) -> str | None:
-        """Ask: None when vectors of this space are searched, else what to do about it."""
-        active = self.ask()
+    def problem(self, space: Space, ask: Callable[[], Space | None] | None = None) -> str | None:
+        """Ask, the store or whoever is given: None when vectors of this space are searched, else what to do
+        about it."""
+        active = (ask or self.ask)()
         self.ours = active is None or active.compares_with(space)
         if self.ours or active is None:
             return None
@@ -93,6 +94,8 @@ class Workspace:
     spend: Spend = nobody
     """Is told what models of others use for this user."""
     cache: Cache | None = None
+    kept: Kept | None = None
+    """What the user has set, where that is not to be asked for again."""
 
     @property
     def space(self) -> Space | None:
@@ -126,7 +129,15 @@ class Workspace:
         """What the user has set, as it was a moment ago."""
         return self._kept().wishes
 
+    def reading(self, step: Callable[["Workspace", UserView], T], *, latest: bool = True) -> T:
+        """What a step gives that reads one state of the store. What the user has set is looked up before: a
+        step that asked the store itself would wait for a second connection while it has its first."""
+        knowing = replace(self, kept=self._kept())
+        return self.store.reading(lambda view: step(knowing, view), latest=latest)
+
     def _kept(self) -> Kept:
+        if self.kept is not None:
+            return self.kept
         return self.policies.of(self.scope.user, self.clock.now(), self._stored_wishes)
 
     def _stored_wishes(self) -> Wishes:

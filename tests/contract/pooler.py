@@ -73,13 +73,22 @@ class Pooler:
                     return
                 server = self._free.get()
                 try:
+                    server = self._living(server)
                     server.sendall(message)
                     self._transaction(client, server)
                 except OSError:
                     server.close()  # nobody can go on with a transaction that is half done
                     raise
-                self.transactions += 1
-                self._free.put(server)
+                finally:
+                    self.transactions += 1
+                    self._free.put(server)
+
+    def _living(self, server: socket.socket) -> socket.socket:
+        """The connection, or another, should it have ended: clients need not know."""
+        if server.fileno() >= 0 and not select.select([server], [], [], 0)[0]:
+            return server
+        server.close()
+        return self._connected()
 
     def _transaction(self, client: socket.socket, server: socket.socket) -> None:
         """Until the server says that none is open."""

@@ -13,6 +13,7 @@ from recollect.stores.postgres import session
 from recollect.stores.postgres.session import Sessions
 from recollect.testing.store_samples import SPACE, append, axis, draft, ids, question, said
 from recollect.testing.store_suite import found
+from tests.contract.pooler import Pooler
 from tests.contract.postgres import Server, emptied, opened
 from tests.contract.postgres_proxy import Proxy
 
@@ -103,7 +104,7 @@ def test_the_number_of_a_forgotten_transaction_is_somebody_elses(own_server: Ser
     alice = store.user("alice")
     for _ in range(5):
         alice.apply([append(draft(id=os.urandom(4).hex()))])
-        connection, number = sessions(store)._begun("BEGIN; SELECT pg_current_xact_id()::text")
+        connection, (number,) = sessions(store)._begun("BEGIN; SELECT pg_current_xact_id()::text")
         known = connection.info["server"]
         own_server.restart("immediate")
         connection.invalidate()
@@ -120,6 +121,27 @@ def test_the_number_of_a_forgotten_transaction_is_somebody_elses(own_server: Ser
     else:
         pytest.fail("no number was given out twice")
     store.close()
+
+
+def test_a_line_behind_a_pooler_that_is_cut_after_the_server_was_started_again(
+    own_server: Server, database: str
+) -> None:
+    """The pooler keeps its clients meanwhile: a connection is of an earlier start than its transactions."""
+    emptied(database)
+    pooler = Pooler(database, 1)
+    proxy = Proxy(pooler.address)
+    store = opened(database, pooler=proxy.url, pool=1)
+    alice = store.user("alice")
+    alice.apply([said(2)])
+    own_server.restart("fast")
+    before = alice.seq()
+    proxy.cut_at(b"COMMIT", "after")
+    applied = alice.apply([append(draft("tea", id="new"))])
+    assert proxy.cut == 1
+    assert (applied.created, applied.seq, alice.seq()) == (1, before + 1, before + 1), "done once"
+    store.close()
+    proxy.close()
+    pooler.close()
 
 
 def test_a_server_that_is_gone_for_good(

@@ -4,12 +4,14 @@ import gc
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import psycopg
 import pytest
 
 from recollect import Memory
+from recollect.errors import StoreUnavailable
 from recollect.model.changes import Remove
 from recollect.ports.store import Store, UserStore
 from recollect.settings import load
@@ -191,6 +193,51 @@ def test_a_connection_in_use_is_closed_though_another_was_lost(
     del connection
     gc.collect()  # which would warn of it
     replicas._resting._until.clear()
+    assert recalled(replicated.user("alice")) == ({"old"}, True)
+
+
+def test_what_fails_elsewhere_is_not_its_fault(replicated: Store, standby: Standby, watch: Watch) -> None:
+    settle(replicated, standby, watch)
+
+    def read(view: object) -> None:
+        raise StoreUnavailable("The primary has no connection free.")
+
+    with pytest.raises(StoreUnavailable, match="The primary has no connection free"):
+        replicated.user("alice").reading(read, latest=False)
+    assert recalled(replicated.user("alice")) == ({"old"}, True)
+
+
+def test_one_that_follows_another_primary_is_not_believed(
+    replicated: Store, own_server: Server, database: str, standby: Standby
+) -> None:
+    """It has come further in its log than the primary has in its own, but that says nothing."""
+    with standby_of(own_server) as next_primary:
+        next_primary.catch_up()
+        assert next_primary.ask("SELECT pg_promote()")
+        store = opened(next_primary.address(database), replicas=(standby.address(database),))
+        store.user("alice").apply([put(fact("new", "black tea"), axis(1))], SPACE)
+        said, place = count(), next_primary.ask("SELECT pg_current_wal_lsn() - '0/0'")
+        while standby.ask("SELECT pg_last_wal_replay_lsn() - '0/0'") <= place:
+            replicated.user("alice").apply([put(fact(f"elsewhere-{next(said)}", "milk tea"))])
+            standby.catch_up()
+        replicas = store._backend._replicas  # type: ignore[attr-defined]
+        replicas._written.clear()
+        assert recalled(store.user("alice")) == ({"old", "new"}, False)
+        (state,) = store.stats()["replicas"]
+        assert "another primary" in state["problem"]
+        store.close()
+        of_old = opened(database, replicas=(next_primary.address(database),))
+        assert recalled(of_old.user("bob")) == (set(), False)
+        assert of_old.stats()["replicas"][0]["behind_bytes"] is None, "it is a standby no longer"
+        of_old.close()
+
+
+@pytest.mark.parametrize("silent", ["_WRITTEN", "_FOLLOWED"])
+def test_one_is_believed_where_a_server_does_not_tell(
+    replicated: Store, standby: Standby, watch: Watch, silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"recollect.stores.postgres.standby.{silent}", "no_such_function()")
+    settle(replicated, standby, watch)
     assert recalled(replicated.user("alice")) == ({"old"}, True)
 
 

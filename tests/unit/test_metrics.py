@@ -1,6 +1,7 @@
 """Figures for operators: what is done is counted, of everybody together, as Prometheus reads it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from recollect import Invalid, Memory
+from recollect.cli import doctor_contents
 from recollect.metrics import Figures, exposition, figures
 from recollect.ports.embedder import Vectors
 from recollect.ports.tending import PARKED_AFTER, JobState, Mark, Measure, Visit
@@ -79,6 +81,40 @@ NOTHING: dict[str, Any] = {
     "projections": {},
     "parked": {"chunks": 0, "mining": {}, "chores": {}},
 }
+
+
+def test_a_copy_that_was_never_begun_lacks_everything(memory: Memory) -> None:
+    memory.scope("ann").record("user", "tea")
+    configured = replace(memory.settings, milvus="http://127.0.0.1:9")
+    found = samples(exposition(figures(memory.store, configured, START)))
+    assert (found["projection_behind_users milvus"], found["projection_behind_changes milvus"]) == (1, 1)
+    assert "projection_behind_users neo4j" not in found
+
+
+def copied(memory: Memory, user: str) -> None:
+    store, now = memory.store.user(user), memory.clock.now()
+    reach = store.reach("milvus", "one", now, timedelta(0))
+    assert reach is not None
+    assert store.project("milvus", "one", reach.number, 0, reach.seq, now, timedelta(0))
+
+
+def test_doctor_tells_of_a_copy_that_nobody_makes(memory: Memory, clock: ManualClock) -> None:
+    configured = replace(memory.settings, milvus="http://127.0.0.1:9")
+
+    def told() -> str:
+        (check,) = doctor_contents._projections(figures(memory.store, configured, clock.now()))
+        return check.state
+
+    assert told() == "ok", "there is nothing to copy"
+    memory.scope("ann").record("user", "tea")
+    assert told() == "warn", "nobody was ever copied"
+    copied(memory, "ann")
+    memory.scope("bob").record("user", "tea")
+    assert told() == "warn", "nobody copies any more"
+    memory.store.note_jobs([JobState("project", clock.now(), 1.0, 1, None)])
+    assert told() == "ok", "somebody who is new has just not had their turn"
+    clock.advance(hours=3)
+    assert told() == "warn"
 
 
 def test_the_buckets_of_a_histogram_add_up() -> None:

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -12,12 +13,13 @@ pytest.importorskip("neo4j", reason="the driver is an extra")
 
 from recollect.errors import ProjectionError
 from recollect.ports.projection import Portion
-from recollect.ports.store import Store
+from recollect.ports.store import Store, UserView
 from recollect.stores.neo4j import index
 from recollect.stores.neo4j.bolt import Bolt, Run
 from recollect.stores.neo4j.drawing import EDGES, Drawing, parts
 from recollect.stores.neo4j.index import Neo4jGraph
-from recollect.testing.store_samples import SPACE
+from recollect.stores.sqlite.backend import open_store
+from recollect.testing.store_samples import SPACE, axis, fact, put
 
 PATIENCE = 30.0
 
@@ -69,6 +71,9 @@ class Told:
         yield run
         self.gone.append(gone)
 
+    def read(self, statement: str, **given: Any) -> list[dict[str, Any]]:
+        return [{"epoch": given["epoch"], "ids": []}]
+
 
 class Named:
     def identity(self) -> str:
@@ -83,6 +88,24 @@ def test_a_large_erasure_is_told_in_several_transactions() -> None:
     assert [id for gone in told.gone for id in gone] == [*ids, "f"]
     graph.write("none_1", 1, Portion(2, Drawing(None)))
     assert told.gone.pop() == [], "the epoch is looked at all the same"
+
+
+def test_while_the_store_is_read_nothing_is_asked_of_it_but_of_the_view(tmp_path: Path) -> None:
+    """It would take another connection, and the view may have the only one."""
+    store = open_store(tmp_path / "memory.db", cache_bytes=1 << 20)
+    store.add_space(SPACE)
+    alice = store.user("alice")
+    alice.apply([put(fact("f", "tea"), axis(0))], SPACE)
+    graph = Neo4jGraph(store, cast(Bolt, Told()))
+
+    def read(view: UserView) -> Portion:
+        store.close()
+        assert graph.about("none_1", 1, "e") == graph.bonds("none_1", 1, ["e"], None, 1) == []
+        return graph.read(view, 0)
+
+    drawing: Drawing = alice.reading(read).content
+    assert drawing.space == SPACE
+    assert [row["id"] for row in drawing.nodes["fact"]] == ["f"]
 
 
 def test_parts_have_all_of_a_drawing_with_records_and_their_edges_together() -> None:

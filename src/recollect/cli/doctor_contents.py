@@ -10,6 +10,7 @@ from recollect.metrics import Figures, figures
 from recollect.model.space import Space
 from recollect.ports.clock import SystemClock
 from recollect.ports.store import Store
+from recollect.ports.stored import Lag
 from recollect.ports.tending import JobState
 from recollect.settings import MiB, Settings
 
@@ -123,9 +124,18 @@ def _projections(found: Figures) -> Iterator[Check]:
             yield Check(name, "ok", "has everything")
             continue
         told = f"lacks {output.counted(lag.changes, 'change')} of {output.counted(lag.users, 'user')}"
-        late = lag.since is not None and found.now - lag.since >= STALE
+        late = _is_late(found, lag)
         fix = f"Start `recollect tend --forever`, or make it anew: `recollect rebuild {name}`."
         yield Check(name, "warn" if late else "ok", told, fix if late else "")
+
+
+def _is_late(found: Figures, lag: Lag) -> bool:
+    if lag.since is not None:
+        return found.now - lag.since >= STALE
+    # Nothing of them was ever copied. They may have come just now, if others are copied.
+    ran = max((job.at for job in found.jobs if job.name == "project"), default=None)
+    nobody = lag.users >= found.stats["rows"]["users"]
+    return nobody or ran is None or found.now - ran >= STALE
 
 
 def _worker(found: Figures) -> Check:

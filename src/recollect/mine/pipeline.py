@@ -188,7 +188,7 @@ def _land(
         return done
     window = replace(window, turns=tuple(living))
     kept = _of_turns(extraction, living)
-    landing = work.store.reading(lambda view: plan_landing(work, view, window, kept, vectors))
+    landing = work.reading(lambda work, view: plan_landing(work, view, window, kept, vectors))
     # Embedded here, not while the store is being read.
     chunks = dict(zip((e.id for e in landing.unindexed), indexed_all(work, landing.unindexed), strict=True))
     known = work.store.reading(lambda view: read_palace(view, window, kept.topics, kept.mentions))

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from recollect.model.space import Space
 from recollect.ports.stored import Reach, SearchedFeed
 
 
@@ -17,6 +18,11 @@ class FollowedView(Protocol):
     def searched_since(self, since: int, most: int, *, terms: bool = False) -> SearchedFeed:
         """Chunks that changed after this place of the feed, about so many, whole steps of it; with their
         terms for whoever wants them, since these are read from their texts."""
+        ...
+
+    def active_space(self) -> Space | None:
+        """The space that is searched. Whoever reads one state of the store asks this, not the store: that
+        takes a second connection, and there may be none."""
         ...
 
     def lacking(self, since: int, most: int) -> int:

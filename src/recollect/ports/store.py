@@ -365,6 +365,7 @@ class Store(KeyStore, FollowedStore, Protocol):
         quiet: timedelta = timedelta(0),
         idle: timedelta = timedelta(0),
         every: timedelta = timedelta(0),
+        copies: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Sizes and what waits, for operators; nothing of anybody's content.
 
@@ -375,7 +376,8 @@ class Store(KeyStore, FollowedStore, Protocol):
         `since` when it is to have come to the first of them, which it is so long (`every`) after that.
         `parked`: what failed and is put aside: `chunks` without a vector; `mining`, conversations by
         reason; `chores`, users by chore and reason. `projections`: by name, how far copies in other engines
-        are behind (`Lag`). Then `engine`, `path`, `bytes`, `cached_bytes`.
+        are behind (`Lag`): those in `copies`, and all that were ever begun. Then `engine`, `path`, `bytes`,
+        `cached_bytes`.
         """
         ...
 

@@ -237,9 +237,9 @@ def _greater(one: float | None, other: float | None) -> float | None:
     return other if one is None else one if other is None else max(one, other)
 
 
-def not_compared(work: Workspace, found: Sequence[Found]) -> str | None:
+def not_compared(work: Workspace, view: UserView, found: Sequence[Found]) -> str | None:
     """Why no candidate could be compared with the query's vector, if the model is the reason. It is only
     asked when none was: in a memory that is searched by this model, nearly every answer has one."""
     if work.space is None or any(one.chunk.similarity is not None for one in found):
         return None
-    return work.searched.problem(work.space)
+    return work.searched.problem(work.space, view.active_space)

@@ -28,7 +28,7 @@ def neighbours(work: Workspace, entity: str, hops: int, as_of: datetime | None, 
     check_whole("limit", limit, MOST + 1, least=1)
     then = work.clock.now() if as_of is None else check_time("as_of", as_of)
     start = work.entity(entity)
-    return work.store.reading(lambda view: _around(work, view, start, hops, then, limit))
+    return work.reading(lambda work, view: _around(work, view, start, hops, then, limit))
 
 
 def _around(

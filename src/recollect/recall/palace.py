@@ -56,7 +56,7 @@ def palace(
     if after is not None:
         check_whole("after", after)
     opened = _opened(wing, room, closet)
-    return work.store.reading(lambda view: _read(view, work.channels, opened, limit, after), latest=False)
+    return work.reading(lambda work, view: _read(view, work.channels, opened, limit, after), latest=False)
 
 
 def _opened(wing: str | int | None, room: str | int | None, closet: str | int | None) -> Opened | None:

@@ -74,7 +74,7 @@ def _answered(work: Workspace, asked: Asked, report: Report) -> Answered:
         planned, more = rewritten(work, asked, _planned(asked, report), report)
         searches = prepare(work, asked, planned, more, report)
         try:
-            answer = work.store.reading(lambda view: _read(work, view, asked, searches), latest=False)
+            answer = work.reading(lambda work, view: _read(work, view, asked, searches), latest=False)
         except StoreError as error:
             report.problem(f"Nothing recalled: {error}")
         report.add(answer.report)
@@ -146,7 +146,7 @@ def _read(work: Workspace, view: UserView, asked: Asked, searches: Searches) -> 
     gathered = gather(work, view, graph, asked, searches, report)
     with report.step("fuse") as step:
         share = work.settings.semantic_weight if searches.main.vector is not None else 0.0
-        if share and (problem := not_compared(work, gathered.found)):
+        if share and (problem := not_compared(work, view, gathered.found)):
             share = 0.0
             report.problem(problem)
         weighing = Weighing(share, asked.filter.now, asked.on, gathered.windows)

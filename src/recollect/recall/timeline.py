@@ -39,7 +39,7 @@ def timeline(
         events = _everything(work, then, latest)
     else:
         one = work.entity(entity)
-        known = work.store.reading(lambda view: _about(work, view, one, then))
+        known = work.reading(lambda work, view: _about(work, view, one, then))
         events = iter(sorted(known, key=_key, reverse=latest))
     found = list(islice((event for event in events if first <= event.at < last), limit))
     return found[::-1] if latest else found

@@ -25,8 +25,8 @@ def project(user: UserStore, seq: int, epoch: str = "one", name: str = "copy") -
     return user.project(name, epoch, found.number, found.noted, seq, NOW, AT_ONCE)
 
 
-def lag_of(store: Store, name: str = "copy") -> Lag:
-    return store.stats()["projections"][name]
+def lag_of(store: Store, name: str = "copy", *others: str) -> Lag:
+    return store.stats(copies=[name, *others])["projections"][name]
 
 
 class ProjectingContract(StoreSuite):
@@ -130,6 +130,17 @@ class ProjectingContract(StoreSuite):
         later = NOW + timedelta(seconds=1)
         alice.project("copy", "two", reach(alice).number, 0, 0, later, AT_ONCE)
         assert lag_of(store) == Lag(2, 4, later)
+
+    def test_the_lag_is_told_of_one_that_has_not_begun(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        assert store.stats(copies=["copy"])["projections"] == {"copy": Lag(0, 0, None)}
+        for user in (alice, bob):
+            user.apply([append(draft("tea", id="a"))])
+        assert lag_of(store, "copy", "other") == Lag(2, 2, None)
+        project(alice, 1)
+        lags = store.stats(copies=["other", "copy"])["projections"]
+        assert lags == {"other": Lag(2, 2, None), "copy": Lag(1, 1, None)}
 
     def test_whoever_is_erased_is_left_to_be_forgotten_by_their_number_alone(
         self, store: Store, alice: UserStore, bob: UserStore

@@ -39,6 +39,14 @@ class SpacesContract(StoreSuite):
         expected = [SpaceState(SPACE, True, 3, 1), SpaceState(OTHER_SPACE, False, 3, 2)]
         assert reopen().spaces() == expected
 
+    def test_a_state_tells_which_space_was_searched_in_it(self, embedded: Store, alice: UserStore) -> None:
+        with alice.snapshot() as view:
+            assert view.active_space() == SPACE
+            embedded.add_space(OTHER_SPACE)
+            embedded.switch_space(OTHER_SPACE)
+            assert view.active_space() == SPACE
+        assert alice.active_space() == OTHER_SPACE
+
     def test_what_is_recorded_while_a_space_is_filled_belongs_to_both(
         self, embedded: Store, alice: UserStore
     ) -> None:

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
 from typing import Any, TypeVar
 
 from recollect.errors import ProjectionError, RecollectError
@@ -53,6 +52,9 @@ class MilvusIndex:
     def __init__(self, store: Store, where: str, *, token: str, timeout: float) -> None:
         self._store = store
         self._where = address(where)
+        # Asked now: whoever asks the index later has a connection of the store's in use.
+        self._ours = f"recollect_{store.identity()}_"
+        """How the name of every collection of this database begins."""
         self._timeout = timeout
         self._connection = Connection(self._where, token, timeout)
         self._with_words: dict[str, bool] = {}  # collections that were met: they never change
@@ -142,11 +144,6 @@ class MilvusIndex:
 
     def close(self) -> None:
         self._connection.close()
-
-    @cached_property
-    def _ours(self) -> str:
-        """How the name of every collection of this database begins."""
-        return f"recollect_{self._store.identity()}_"
 
     def _alias(self, space: Space) -> str:
         return f"{self._ours}{space.code}"

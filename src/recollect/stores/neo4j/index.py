@@ -8,7 +8,6 @@ import logging
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from functools import cached_property
 
 from recollect.errors import ProjectionError
 from recollect.model.space import Space
@@ -34,6 +33,8 @@ class Neo4jGraph:
     def __init__(self, store: Store, bolt: Bolt) -> None:
         self._store = store
         self._bolt = bolt
+        # Asked now: whoever asks the graph later has a connection of the store's in use.
+        self._memory = store.identity()
 
     @property
     def name(self) -> str:
@@ -71,7 +72,7 @@ class Neo4jGraph:
 
     def read(self, view: UserView, since: int) -> Portion:
         entries, upto = view.steps(tuple(LABELS), since, PORTION)
-        return Portion(upto, drawn(view, entries, self._store.active_space()))
+        return Portion(upto, drawn(view, entries, view.active_space()))
 
     def write(self, epoch: str, number: int, portion: Portion) -> None:
         """In several transactions, if there is much of it: it counts as written once all of it is."""
@@ -99,10 +100,6 @@ class Neo4jGraph:
             # They would keep what was in them for a while. Another memory may be of the same model.
             if cypher.is_code(code) and not self._bolt.write(cypher.OF_SPACE, code=f"{code}_"):
                 self._index_vectors(cypher.no_vector_indexes(code))
-
-    @cached_property
-    def _memory(self) -> str:
-        return self._store.identity()
 
     def _user(self, number: int | str) -> str:
         """What the nodes of a user are keyed by."""

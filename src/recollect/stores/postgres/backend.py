@@ -20,6 +20,7 @@ from recollect.stores.postgres.numbers import Numbers
 from recollect.stores.postgres.replicas import LEAST_TIMEOUT, Replicas
 from recollect.stores.postgres.search import candidates
 from recollect.stores.postgres.session import Sessions, driver, parsed, unhurried
+from recollect.stores.postgres.standby import Standby
 from recollect.stores.postgres.text import add_text, clear_text, having, remove_text, stored_words
 from recollect.stores.postgres.words import Frequencies
 from recollect.stores.sql import migrate
@@ -77,7 +78,7 @@ class PostgresBackend:
     def _standbys(self) -> Replicas:
         options = self._options
         timeout = min(options.timeout, max(options.replica_seconds, LEAST_TIMEOUT))
-        standbys = [Sessions(parsed(url), pool=options.pool, timeout=timeout) for url in options.replicas]
+        standbys = [Standby(parsed(url), pool=options.pool, timeout=timeout) for url in options.replicas]
         return Replicas(self._sessions, standbys, options.replica_seconds)
 
     def prepare(self, *, upgrade: bool = False) -> None:

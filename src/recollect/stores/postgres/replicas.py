@@ -2,8 +2,8 @@
 
 A standby may answer when it has replayed all that the primary had written some seconds ago, and all that
 this process wrote of the user. Both are told by places in the primary's log, so that neither an idle primary
-nor the clock of any machine matters. One that is down or slow is left alone for a while; whatever fails
-there is asked of the primary.
+nor the clock of any machine matters. One that is down or slow, or that follows another primary, is left alone
+for a while; whatever fails there is asked of the primary.
 """
 
 import threading
@@ -21,6 +21,7 @@ from recollect.errors import StoreUnavailable
 from recollect.resting import Resting
 from recollect.stores.postgres import failures
 from recollect.stores.postgres.session import Sessions, ended
+from recollect.stores.postgres.standby import UNTOLD, Standby, place_of
 from recollect.stores.sql.fork import watch
 
 LEAST_TIMEOUT = 5.0
@@ -40,7 +41,7 @@ class Replicas:
     def __init__(
         self,
         primary: Sessions,
-        standbys: Sequence[Sessions],
+        standbys: Sequence[Standby],
         seconds: float,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -51,6 +52,7 @@ class Replicas:
         self._asking = threading.Lock()
         self._places: deque[tuple[float, int]] = deque()
         """How far the primary's log had come at which moment, oldest first."""
+        self._history = UNTOLD
         self._written: dict[str | None, tuple[float, int | None]] = {}
         """How far it had come when this process last wrote of a user; None: that was not heard."""
         primary.told = self.wrote
@@ -79,15 +81,15 @@ class Replicas:
         try:
             with ended(connection):
                 yield connection
-        except (*failures.FAILURES, StoreUnavailable) as error:
+        except failures.FAILURES as error:  # of this connection: what fails elsewhere is in our words
             self._leave_alone(standby, error)
             lost = Elsewhere(failures.first_line(error))
             raise StoreUnavailable(f"{standby.where} failed. Try again.") from lost
 
     def states(self) -> list[dict[str, Any]]:
         """How each of them is doing, for operators."""
-        place = self._primary.place()
-        return [_state(standby, place) for standby in self._standbys]
+        history, place = place_of(self._primary)
+        return [_state(standby, history, place) for standby in self._standbys]
 
     def engines(self) -> list[Engine]:
         return [standby.engine for standby in self._standbys]
@@ -96,7 +98,7 @@ class Replicas:
         for standby in self._standbys:
             standby.close()
 
-    def _in_turn(self) -> Iterator[Sessions]:
+    def _in_turn(self) -> Iterator[Standby]:
         first, some = next(self._turn), len(self._standbys)
         for n in range(some):
             standby = self._standbys[(first + n) % some]
@@ -112,8 +114,9 @@ class Replicas:
             due = not self._places or self._places[-1][0] < now - self._seconds / 2
         if due and self._asking.acquire(blocking=False):
             try:
-                place = self._primary.place()
+                history, place = place_of(self._primary)
                 with self._lock:
+                    self._history = history
                     self._places.append((now, place))
             finally:
                 self._asking.release()
@@ -124,27 +127,29 @@ class Replicas:
         known = [place for place in places if place is not None]
         return max(known) if len(known) == len(places) else None
 
-    def _begun(self, user: str | None) -> tuple[Sessions, Connection] | None:
+    def _begun(self, user: str | None) -> tuple[Standby, Connection] | None:
         """A standby that may answer, and a transaction there."""
         place = self._wanted(user)
         for standby in self._in_turn() if place is not None else ():
             try:
-                if (connection := standby.begun_at(user, place or 0)) is not None:
+                if (connection := standby.begun_at(user, self._history, place or 0)) is not None:
                     return standby, connection
             except (*failures.FAILURES, StoreUnavailable) as error:
                 self._leave_alone(standby, error)
         return None
 
-    def _leave_alone(self, standby: Sessions, error: Exception) -> None:
+    def _leave_alone(self, standby: Standby, error: Exception) -> None:
         """For a while, unless it was in the way of what it replays: that passes at once."""
         if failures.connection_lost(error) or not failures.may_pass(error):
             self._resting.rest(standby.where, failures.first_line(error))
             standby.mistrust()
 
 
-def _state(standby: Sessions, place: int) -> dict[str, Any]:
+def _state(standby: Standby, history: str, place: int) -> dict[str, Any]:
     try:
-        replayed = standby.replayed()
+        follows, replayed = standby.state(history)
+        if replayed and not follows:
+            return {"path": standby.where, "problem": "it follows another primary, or did until a moment ago"}
         return {"path": standby.where, "behind_bytes": max(0, place - replayed) if replayed else None}
     except (*failures.FAILURES, StoreUnavailable) as error:
         return {"path": standby.where, "problem": failures.first_line(error)}

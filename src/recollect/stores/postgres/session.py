@@ -2,8 +2,9 @@
 
 A transaction names its user before its first statement. When the connection is lost while it commits,
 nobody was told how it ended; its number is then looked up, so that nothing is done twice or not at all.
-A server that crashed may have forgotten the number and given it to somebody else; so each connection
-remembers which start of the server it belongs to.
+A server that crashed may have forgotten the number and given it to somebody else; so with it goes which start
+of the server gave it. A connection is of one start, but behind a pooler, which keeps it while the server is
+started again: there each transaction asks.
 """
 
 import os
@@ -44,15 +45,14 @@ GRACE = 1.0
 """Seconds that a server is given, after it should have ended a statement, to say so."""
 
 _SEARCH_PATH = re.compile(r"(?:-c\s*|--)search_path=((?:\\.|\S)+)")
-_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_PLACE = "(pg_current_wal_lsn() - '0/0')::text"
-_REPLAYED = "coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text"
-"""Places in the log, as numbers: that of the primary, and how far a standby has come in it."""
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+PLACE = "(pg_current_wal_lsn() - '0/0')::text"
+"""How far the primary's log has come, as a number."""
 _WRITERS = 0x7265636F6C6C6563
 """The lock that writers share, and that changes to what all of them depend on take alone."""
 
 # A crash without a restart is told by the statistics, which are lost in it.
-_SERVER = "SELECT pg_postmaster_start_time()::text, stats_reset::text FROM pg_stat_bgwriter"
+_SERVER = "pg_postmaster_start_time()::text, (SELECT stats_reset::text FROM pg_stat_bgwriter)"
 _RECOVERED = "SELECT next_xid FROM pg_control_checkpoint()"
 """The first number that a server did not know when it started."""
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = %s::xid8::xid"
@@ -100,18 +100,20 @@ class Sessions:
     def read(self, user: str | None = None) -> Generator[Connection]:
         """A connection that sees one state of the database."""
         with self._translated():
-            connection, _ = self._persist(lambda: self._begun(f"{_READ}; {self._set}{_whose(user)}"))
+            connection, _ = self._persist(lambda: self._begun(f"{READ}; {self._set}{whose(user)}"))
             with ended(connection):
                 yield connection
 
     def write(self, work: Callable[[Connection], T], user: str | None = None, *, alone: bool = False) -> T:
         """What `work` returns, once it is durable."""
         lock = f"pg_advisory_xact_lock{'' if alone else '_shared'}({_WRITERS})"
-        opening = f"BEGIN; {self._set}{_whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
+        opening = f"BEGIN; {self._set}{whose(user)}; SELECT pg_current_xact_id()::text, {lock}::text"
+        if self.engine is not self._direct:
+            opening += f", {_SERVER}"
 
         def transaction() -> T:
-            connection, number = self._begun(opening)
-            server = connection.info["server"]
+            connection, (number, _, *told) = self._begun(opening)
+            server = tuple(told) or connection.info["server"]
             with ended(connection):
                 result = work(connection)
                 place, lost = _committed(connection, placed=self.told is not None)
@@ -136,48 +138,19 @@ class Sessions:
             connection.detach()
             return work(connection)
 
-    def place(self) -> int:
-        """How far the primary's log has come."""
+    def asked(self, *wanted: str) -> tuple[str, ...]:
+        """What the server says of itself, with all the rights of the login."""
         with self._translated():
-            return int(self._asked(f"SELECT {_PLACE}"))
-
-    def replayed(self) -> int:
-        """How far a standby has come in it; 0 when it is none."""
-        return int(self._asked(f"SELECT {_REPLAYED}"))
-
-    def _asked(self, question: str) -> str:
-        connection, answer = self._begun(question)
-        connection.close()
-        return answer
-
-    def begun_at(self, user: str | None, place: int) -> Connection | None:
-        """A standby's `read`, if it has come to this place of the log. A transaction sees what was replayed
-        before it began, so what its own opening answers counts for the next one."""
-        with self._translated():
-            connection = self._connected()
-            try:
-                known: int = connection.info.get("replayed", 0)
-                if known < place:
-                    known = int(_last(driver(connection).execute(f"SELECT {_REPLAYED}".encode())))
-                if known >= place:
-                    opening = f"{_READ}; {_whose(user)}; SELECT {_REPLAYED}"
-                    known = int(_last(driver(connection).execute(opening.encode())))
-                    connection.info["replayed"] = known
-                    return connection
-            except BaseException:
-                connection.invalidate()
-                connection.close()
-                raise
-            connection.info["replayed"] = known
+            connection, answer = self._begun(f"SELECT {', '.join(wanted)}")
             connection.close()
-            return None
+            return answer
 
     def beside(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, in a short transaction of the operators' beside one that is open here, on a
         connection that is not the pool's: all of those may be held by others who want this too."""
         with self._beside.connect() as connection:
             connection.detach()  # wanted too seldom to be kept
-            driver(connection).execute(f"BEGIN; {_whose(None)}".encode())
+            driver(connection).execute(f"BEGIN; {whose(None)}".encode())
             with ended(connection):
                 result = work(connection)
                 driver(connection).execute("COMMIT")
@@ -224,11 +197,11 @@ class Sessions:
             return self._timeout
         return min(PATIENCE if self.where in _reached else FIRST_PATIENCE, self._timeout)
 
-    def _begun(self, opening: str) -> tuple[Connection, str]:
+    def _begun(self, opening: str) -> tuple[Connection, tuple[str, ...]]:
         """A connection in a new transaction, and what its opening answered."""
         connection = self._connected()
         try:
-            return connection, _last(driver(connection).execute(opening.encode()))
+            return connection, last(driver(connection).execute(opening.encode()))
         except BaseException:
             connection.invalidate()
             connection.close()
@@ -246,11 +219,12 @@ class Sessions:
             connection.invalidate()
             connection.close()
 
-    def _was_committed(self, number: str, server: str) -> bool:
+    def _was_committed(self, number: str, server: tuple[str, ...]) -> bool:
         """Whether the transaction that had this number, at that start of the server, was committed."""
-        with self._connected() as connection:
+        connection, now = self._begun(f"BEGIN; SELECT {_SERVER}")  # all is asked of one start
+        with ended(connection):
             ask = driver(connection).execute
-            if connection.info["server"] != server:
+            if now != server:
                 epoch, next_number = str(_only(ask(_RECOVERED))).split(":")
                 if int(number) >= int(epoch) << 32 | int(next_number):
                     return False
@@ -283,7 +257,7 @@ def unhurried(connection: Connection) -> None:
         connection.exec_driver_sql(f"SET {limit} = 0")
 
 
-def _whose(user: str | None) -> str:
+def whose(user: str | None) -> str:
     if user is None:
         return f"SET LOCAL ROLE {WORKER}"
     return f'SET LOCAL ROLE {APP}; SET LOCAL recollect."user" = {sql.Literal(user).as_string()}'
@@ -297,20 +271,19 @@ def _committed(connection: Connection, *, placed: bool) -> tuple[int | None, psy
     """Commits: how far the log had come by then, if that is asked; and the failure, if it is one after which
     nobody knows whether that was done."""
     try:
-        answer = driver(connection).execute(f"COMMIT; SELECT {_PLACE}".encode() if placed else b"COMMIT")
-        return int(_last(answer)) if placed else None, None
+        answer = driver(connection).execute(f"COMMIT; SELECT {PLACE}".encode() if placed else b"COMMIT")
+        return int(last(answer)[0]) if placed else None, None
     except psycopg.Error as error:
         if not failures.connection_lost(error):
             raise
         return None, error
 
 
-def _last(cursor: psycopg.Cursor[Any]) -> str:
+def last(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
     """What the last of several statements answered."""
     while cursor.nextset():
         pass
-    answer = cursor.fetchone() if cursor.description else None
-    return answer[0] if answer else ""
+    return (cursor.fetchone() if cursor.description else None) or ()
 
 
 @contextmanager
@@ -382,7 +355,7 @@ def _engine(url: URL, pool: int, timeout: float, *, pooled: bool = False) -> Eng
     def prepare(connection: psycopg.Connection[Any], record: Any) -> None:
         made = time.monotonic()
         vectors.register(connection)
-        record.info.update(made=made, server=connection.execute(_SERVER).fetchone())
+        record.info.update(made=made, server=connection.execute(f"SELECT {_SERVER}".encode()).fetchone())
 
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "connect", prepare)

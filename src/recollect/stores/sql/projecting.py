@@ -1,7 +1,7 @@
 """How far projections have come: marks of users, and who was erased meanwhile."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
@@ -167,12 +167,14 @@ class ProjectedStore:
         self._backend.write(lambda connection: connection.execute(gone).rowcount, durable=False)
 
 
-def lags(connection: Connection) -> dict[str, Lag]:
-    """How far each projection is behind. Its present making is the one that was noted last."""
+def lags(connection: Connection, names: Iterable[str]) -> dict[str, Lag]:
+    """How far each projection is behind, these too if they have not begun. Its present making is the one that
+    was noted last."""
     found: dict[str, Lag] = {}
-    for name in connection.execute(select(_DONE.c.projection).distinct()).scalars():
+    begun = connection.execute(select(_DONE.c.projection).distinct()).scalars()
+    for name in dict.fromkeys((*names, *begun)):
         newest = select(_DONE.c.epoch).where(_DONE.c.projection == name).order_by(_DONE.c.at.desc()).limit(1)
-        epoch = connection.execute(newest).scalar_one()
+        epoch = connection.execute(newest).scalar() or ""
         users, changes, since = connection.execute(_LAG, {"name": name, "epoch": epoch}).one()
         found[name] = Lag(users, int(changes), None if since is None else decode_time(since))
     return found

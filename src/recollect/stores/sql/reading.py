@@ -7,7 +7,19 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Integer, ScalarSelect, Select, Text, and_, bindparam, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    ScalarSelect,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
 
 from recollect.model.places import beginnings
 from recollect.model.records import BY_KIND, MemoryRecord, Record
@@ -253,6 +265,15 @@ def texts(rows: UserRows, chunks: Sequence[Mapping[str, Any]]) -> dict[str, str]
         for row in rows.all_in(rows.select(table), table.c.id, list(dict.fromkeys(ids))):
             found[row["id"]] = searchable_text(from_row(kind, row, {}))
     return found
+
+
+_ACTIVE = select(schema.spaces).where(schema.spaces.c.active)
+
+
+def active_space(connection: Connection) -> tuple[int, Space] | None:
+    """The space that is searched, and its number."""
+    row = connection.execute(_ACTIVE).one_or_none()
+    return None if row is None else (row.id, Space(row.model, row.dimensions, row.unrelated))
 
 
 def space_id(space: Space) -> ScalarSelect[int]:

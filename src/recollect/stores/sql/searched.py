@@ -11,14 +11,11 @@ from recollect.ports.stored import Searched, SearchedFeed
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, decode_vectors
-from recollect.stores.sql.reading import texts
+from recollect.stores.sql.reading import active_space, texts
 from recollect.stores.sql.rows import UserRows, own_select
 from recollect.text import analyse
 
-_CHUNKS, _VECTORS, _GONE, _SPACES = schema.chunks, schema.vectors, schema.deletions, schema.spaces
-_SPACE = select(_SPACES.c.id, _SPACES.c.model, _SPACES.c.dimensions, _SPACES.c.unrelated).where(
-    _SPACES.c.active
-)
+_CHUNKS, _VECTORS, _GONE = schema.chunks, schema.vectors, schema.deletions
 _AFTER = _CHUNKS.c.seq > bindparam("since")
 _STEPS = own_select(_CHUNKS, _CHUNKS.c.seq).where(_AFTER).order_by(_CHUNKS.c.seq)
 _LAST = _STEPS.limit(1).offset(bindparam("skipped"))
@@ -52,15 +49,20 @@ class SearchedUser:
     def searched_since(self, since: int, most: int, *, terms: bool = False) -> SearchedFeed:
         with self._backend.read(self._user) as connection:
             rows = UserRows(connection, self._user)
-            active = connection.execute(_SPACE).one_or_none()
-            space = None if active is None else Space(active.model, active.dimensions, active.unrelated)
+            number, space = active_space(connection) or (0, None)
             ends = rows.all(_LAST, since=since, skipped=most - 1) or rows.all(_ENDS)
             span = {"since": since, "upto": ends[0]["seq"] if ends else since}
-            changed = rows.all(_CHANGED, space=0 if active is None else active.id, **span)
+            changed = rows.all(_CHANGED, space=number, **span)
             gone = rows.all(_REMOVED, **span)
             text_of = texts(rows, changed) if terms else {}
         found = tuple(_searched(row, space, text_of.get(row["owner"])) for row in changed)
         return SearchedFeed(span["upto"], space, found, tuple(int(row["id"]) for row in gone))
+
+    @only_reads
+    def active_space(self) -> Space | None:
+        with self._backend.read(self._user) as connection:
+            found = active_space(connection)
+        return None if found is None else found[1]
 
     @only_reads
     def lacking(self, since: int, most: int) -> int:

@@ -15,7 +15,7 @@ from recollect.model.space import Space
 from recollect.ports.store import SpaceState
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
-from recollect.stores.sql.reading import space_id
+from recollect.stores.sql.reading import active_space, space_id
 from recollect.stores.sql.rows import UserRows
 
 NEXT_SPACE = "next_space"
@@ -37,10 +37,9 @@ class SpaceKeeper:
 
     @only_reads
     def active_space(self) -> Space | None:
-        table = schema.spaces
         with self._backend.read() as connection:
-            row = connection.execute(select(table).where(table.c.active)).one_or_none()
-        return None if row is None else Space(row.model, row.dimensions, row.unrelated)
+            found = active_space(connection)
+        return None if found is None else found[1]
 
     @only_reads
     def spaces(self) -> list[SpaceState]:

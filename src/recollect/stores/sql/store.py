@@ -210,6 +210,7 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
         quiet: timedelta = timedelta(0),
         idle: timedelta = timedelta(0),
         every: timedelta = timedelta(0),
+        copies: Sequence[str] = (),
     ) -> dict[str, Any]:
         counted = {t.name: t for t in (schema.users, *schema.RECORD_TABLES.values(), schema.chunks)}
         with self._backend.read() as connection:
@@ -225,7 +226,7 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
                 "waiting": backlog.waiting(connection, quiet, idle),
                 "unconsolidated": backlog.unconsolidated(connection, every),
                 "parked": backlog.parked(connection),
-                "projections": lags(connection),
+                "projections": lags(connection, copies),
             }
         return {"rows": rows, **told, **self._backend.stats()}
 
