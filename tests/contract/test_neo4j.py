@@ -157,6 +157,19 @@ def test_vectors_are_of_the_model_that_is_searched(store: Store, opened: Opened,
         graph.write(graph.epoch(), 1, portion)
 
 
+def test_a_conversation_goes_also_when_the_key_that_names_it_was_another(
+    store: Store, opened: Opened, place: bolt.Place
+) -> None:
+    alice, tender = store.user("alice"), tending(store, opened())
+    alice.apply([append(draft(id="t", conversation="secret-plans", title="Secret plans"))], SPACE)
+    run(tender)
+    assert "secret-plans" in bolt.everything(place)
+    assert alice.adopt_secret(bytes(32))
+    alice.apply([Remove("turn", ("t",)), Remove("conversation", ("secret-plans",))])
+    run(tender)
+    assert bolt.held(place, store.identity()) == []
+
+
 def test_memories_that_share_a_database_keep_out_of_one_another(
     store: Store, opened: Opened, place: bolt.Place, tmp_path: Path
 ) -> None:

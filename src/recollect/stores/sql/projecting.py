@@ -88,6 +88,8 @@ class _Mark(NamedTuple):
 
 
 _NOTHING = _Mark(0, 0, 0, 0, 0)
+_BEFORE_ALL = -1
+"""Where no worker begins by itself, so that none who is at the user just then moves the mark from here."""
 
 
 def _mark(row: Mapping[str, Any], seq: int) -> _Mark:
@@ -134,6 +136,11 @@ def leave_projections(rows: UserRows, number: int) -> None:
     """Note, with the erasure of a user, which projections still have something of theirs."""
     for row in rows.all(rows.select(_DONE, _DONE.c.projection)):
         rows.connection.execute(insert(_LEFT), {"projection": row["projection"], "number": number})
+
+
+def leave_anew(rows: UserRows) -> None:
+    """Have projections forget a user and begin anew: what they hold is named by a secret that no longer is."""
+    rows.run(rows.update(_DONE).values(seq=_BEFORE_ALL, settling=_BEFORE_ALL, settled=_BEFORE_ALL))
 
 
 class ProjectedStore:
