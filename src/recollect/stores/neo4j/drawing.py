@@ -195,7 +195,7 @@ def drawn(view: UserView, entries: Iterable[FeedEntry], space: Space | None) -> 
 
 
 def _notes(view: UserView, turns: Sequence[str]) -> Iterator[Turn]:
-    """Those of the turns that are notes: they are not searched, and so the feed names them only when they go."""
+    """Those of the turns that are notes. They are not searched, so the feed names them only when they go."""
     for at in range(0, len(turns), TOGETHER):
         yield from view.find(Turn, {"id": list(turns[at : at + TOGETHER]), "role": Role.NOTE})
 
