@@ -311,8 +311,7 @@ class ProjectionContract:
         chance = random.Random(seed)
         for _ in range(OPERATIONS):
             user, number = store.user(chance.choice(("alice", "bob"))), chance.randrange(12)
-            what = ("know", "know", "know", "revise", "remove", "erase", "project", "one", "adopt")
-            match chance.choice(what):
+            match chance.choice((*["know"] * 3, "revise", "remove", "erase", "project", "one", "adopt")):
                 case "know":
                     user.apply(known(number), SPACE)
                 case "revise":
