@@ -42,7 +42,7 @@ class Costs:
     mine: Spent
     """To mine a turn by rules."""
     recalls: tuple[tuple[int, Spent], ...]
-    """Of users with so many chunks; the largest one with an index, where the store makes one."""
+    """Of users with so many chunks, by the exact scan."""
     embed: float
     """Seconds of one processor for the vector of a turn or a question, by the local model."""
     rows: int

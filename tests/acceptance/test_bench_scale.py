@@ -11,11 +11,16 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from recollect import Recollection, ScopedMemory
 from recollect.bench import command
+from recollect.bench.corpus import Corpus
 from recollect.bench.scale import run as running
 from recollect.bench.scale.crowd import Size
+from recollect.bench.scale.faults import Load
+from recollect.bench.scale.milvus import agreement
 from recollect.bench.scale.options import Options, Unavailable, at_least, at_most, scaled
 from recollect.bench.scale.report import plot, show
+from recollect.bench.subject import open_memory
 from tests.contract.postgres import started
 
 PART = {"engine", "growth", "seconds"}
@@ -99,6 +104,29 @@ def test_an_unknown_part_is_refused() -> None:
     done = CliRunner().invoke(command.app, ["scale", "--part", "nothing"])
     assert done.exit_code == 2
     assert "nothing" in done.output
+
+
+def test_a_recall_without_what_was_just_said_is_a_request_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_memory(str(tmp_path / "memory.db")) as memory:
+        well = Load(memory, Corpus().rows(20, stream=9))
+        with well.going_on():
+            well.wait_for(8)
+        assert (well.failed, well.asked >= 8) == ([], True)
+        nothing = Recollection(query="asked", problems=("Nothing recalled: the database is away.",))
+        monkeypatch.setattr(ScopedMemory, "recall", lambda *_, **__: nothing)
+        badly = Load(memory, well.rows)
+        with badly.going_on():
+            badly.wait_for(8)
+        assert badly.asked == 0
+        assert "the database is away" in badly.failed[0]
+
+
+def test_both_found_the_same_where_all_of_it_is() -> None:
+    one, other = {str(n) for n in range(10)}, {str(n) for n in range(1, 11)}
+    assert agreement([(one, one), (one, other), (one, {*one}), (set(), set())]) == 0.5
+    assert agreement([]) == 0.0
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ pytest.importorskip("redis", reason="the client is an extra")
 from recollect import Memory, SettingsError
 from recollect.ports.cache import Shelf
 from recollect.stores.redis.cache import LARGEST, MOST, RedisCache
+from recollect.stores.redis.link import Link
 from tests.contract import redis
 
 pytestmark = pytest.mark.engine
@@ -66,6 +67,37 @@ def is_cached(memory: Memory, query: str = "tea") -> bool:
 def dump(client: Any) -> bytes:
     """All that the server holds."""
     return b"".join(key + b" " + (client.dump(key) or b"") for key in client.scan_iter())
+
+
+# What is owed
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_one_pays_what_is_owed_and_others_wait(fails: bool) -> None:
+    link = Link("redis://127.0.0.1:1/0", 0.02, "Nothing is kept", "It is kept again")
+    began, paid_again, end = threading.Event(), threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def pay() -> None:
+        (paid_again if began.is_set() else began).set()
+        assert end.wait(TIMEOUT)
+        done.append("paid")
+        if fails:
+            raise TimeoutError("No answer.")
+
+    def ask(n: int) -> str:
+        return link.tried("ask", lambda: done.append("asked") or "answer", "nothing")
+
+    with ThreadPoolExecutor(5) as pool:
+        settled = pool.submit(link.settle, "what", pay)
+        assert began.wait(TIMEOUT)
+        answers = [pool.submit(ask, n) for n in range(4)]
+        assert not paid_again.wait(0.3)  # what took so long counts as slow
+        end.set()
+        assert settled.result(TIMEOUT) is not fails
+        assert {one.result(TIMEOUT) for one in answers} == {"nothing" if fails else "answer"}
+    assert done == ["paid"] if fails else ["paid", *["asked"] * 4]
+    link.close()
 
 
 # What is kept

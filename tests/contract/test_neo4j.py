@@ -157,6 +157,36 @@ def test_vectors_are_of_the_model_that_is_searched(store: Store, opened: Opened,
         graph.write(graph.epoch(), 1, portion)
 
 
+def test_a_conversation_goes_also_when_the_key_that_names_it_was_another(
+    store: Store, opened: Opened, place: bolt.Place
+) -> None:
+    alice, tender = store.user("alice"), tending(store, opened())
+    alice.apply([append(draft(id="t", conversation="secret-plans", title="Secret plans"))], SPACE)
+    run(tender)
+    assert "secret-plans" in bolt.everything(place)
+    assert alice.adopt_secret(bytes(32))
+    alice.apply([Remove("turn", ("t",)), Remove("conversation", ("secret-plans",))])
+    run(tender)
+    assert bolt.held(place, store.identity()) == []
+
+
+def test_notes_are_drawn_with_what_cites_them_and_go_with_it(
+    store: Store, opened: Opened, place: bolt.Place
+) -> None:
+    alice, tender = store.user("alice"), tending(store, opened())
+    note = draft("Remember the tea", id="n", role="note", channel="work", chunked=False)
+    alice.apply([append(note), put(fact("f", sources=("n",)))], SPACE)
+    run(tender)
+    cited = "MATCH (:Fact {id: 'f'})-[:DERIVED_FROM]->(t:Turn) WHERE t.user STARTS WITH $whose "
+    drawn = f"{cited} MATCH (c:Conversation)-[:HAS_TURN]->(t) RETURN t.content, t.role, t.channel, c.name"
+    whose = f"{store.identity()}."
+    assert bolt.asked(place, drawn, whose=whose) == [["Remember the tea", "note", "work", "march-15"]]
+    alice.apply([Remove("turn", ("n",)), Remove("fact", ("f",))])
+    run(tender)
+    assert "Remember" not in bolt.everything(place)
+    assert bolt.asked(place, "MATCH (t:Turn) WHERE t.user STARTS WITH $whose RETURN t", whose=whose) == []
+
+
 def test_memories_that_share_a_database_keep_out_of_one_another(
     store: Store, opened: Opened, place: bolt.Place, tmp_path: Path
 ) -> None:

@@ -212,7 +212,8 @@ class UserStore(UserView, Protocol):
         ...
 
     def adopt_secret(self, secret: bytes) -> bool:
-        """Take over the key of an imported memory; refused once tombstones of another key exist."""
+        """Take over the key of an imported memory; refused once tombstones of another key exist. Projections,
+        which name things by the key, then begin anew with this user."""
         ...
 
     def unembedded(self, space: Space, limit: int, after: int = 0) -> list[Unembedded]:

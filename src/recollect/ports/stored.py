@@ -101,9 +101,9 @@ class SpaceState:
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How far a projection has come with a user: `seq` is where their feed stands, `noted` up to where it was
-    written, `reached` up to where whoever reads it is sure to see it; `documents` is how much of theirs is
-    searched. `epoch` is the making that is meant; empty when nothing of the user was ever written to one.
-    `secret` is the user's."""
+    written, below zero when what was written is to be forgotten first, `reached` up to where whoever reads it
+    is sure to see it; `documents` is how much of theirs is searched. `epoch` is the making that is meant;
+    empty when nothing of the user was ever written to one. `secret` is the user's."""
 
     number: int
     seq: int

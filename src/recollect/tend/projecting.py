@@ -103,6 +103,8 @@ def _follow_user(
     since = reach.noted
     if not since and not _note(tender, projection, epoch, user, number, (0, 0)):
         return  # noted before anything is written, so that an erasure knows of it
+    if since < 0:  # what it has is named by a secret that is no more: nothing that comes would replace it
+        projection.forget(epoch, number)
     while since < reach.seq and hold():
         portion = store.reading(lambda view, after=since: projection.read(view, after))
         projection.write(epoch, number, portion)

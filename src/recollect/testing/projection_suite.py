@@ -247,9 +247,8 @@ class ProjectionContract:
         alice = store.user("alice")
         fill(alice)
         (projection,) = tender.projections
-        nothing = self.held(projection, projection.epoch(), 0)
+        number, nothing = _number(store, "alice"), self.held(projection, projection.epoch(), 0)
         run(tender)
-        number = _number(store, "alice")
         assert self.held(projection, projection.epoch(), number) != nothing
         alice.erase()
         assert project_user(tender, "alice") is None
@@ -312,7 +311,7 @@ class ProjectionContract:
         chance = random.Random(seed)
         for _ in range(OPERATIONS):
             user, number = store.user(chance.choice(("alice", "bob"))), chance.randrange(12)
-            match chance.choice(("know", "know", "know", "revise", "remove", "erase", "project", "one")):
+            match chance.choice((*["know"] * 3, "revise", "remove", "erase", "project", "one", "adopt")):
                 case "know":
                     user.apply(known(number), SPACE)
                 case "revise":
@@ -325,6 +324,8 @@ class ProjectionContract:
                     user.erase()
                 case "project":
                     run(tender)
+                case "adopt":
+                    assert user.adopt_secret(chance.randbytes(32))
                 case "one":
                     assert project_user(tender, user.user) is None
                 case _:

@@ -116,6 +116,25 @@ class ProjectingContract(StoreSuite):
         assert noted(7, 9) == 0  # by the other, who does not know of it
         assert noted(0, 9) == 9
 
+    def test_with_another_key_all_that_was_written_is_to_be_forgotten(
+        self, store: Store, alice: UserStore
+    ) -> None:
+        alice.apply([append(draft("tea", id="a"))])
+        number = reach(alice).number
+        assert alice.project("copy", "one", number, 0, 0, NOW, AT_ONCE)  # by one who begins just now
+        assert alice.adopt_secret(alice.secret())
+        assert reach(alice).noted == 0
+        assert alice.adopt_secret(bytes(32))
+        assert alice.project("copy", "one", number, 0, 1, NOW, AT_ONCE)  # with what was named by the old key
+        assert reach(alice).noted < 0
+        later = alice.reach("copy", "one", NOW + SOON, SOON)
+        assert later is not None
+        assert later.reached < 0
+        assert [user for user, _ in store.users_behind("copy", "one", "", 10)] == ["alice"]
+        assert project(alice, 1)
+        assert reach(alice).reached == 1
+        assert store.users_behind("copy", "one", "", 10) == []
+
     def test_the_lag_is_told_of_the_newest_making(
         self, store: Store, alice: UserStore, bob: UserStore
     ) -> None:

@@ -25,7 +25,7 @@ PATIENCE = 180.0
 
 
 @dataclass(slots=True)
-class _Load:
+class Load:
     """Recalls and turns of several users at once, until it is told to end; what they met."""
 
     memory: Memory
@@ -46,6 +46,9 @@ class _Load:
                 found = scope.recall(self.rows.texts[row], vector=self.rows.vectors[row])
             except Exception as error:  # noqa: BLE001 - whatever it is, a request failed
                 self.failed.append(f"{type(error).__name__}: {error}")
+                continue
+            if all(hit.content != self.rows.texts[row] for hit in found.hits):
+                self.failed.append(f"What was just said was not found: {'; '.join(found.problems)}")
                 continue
             with self.lock:
                 self.asked += 1
@@ -90,7 +93,7 @@ def faults(options: Options) -> dict[str, Any]:
             for start in range(0, len(rows), BATCH):
                 memory.scope(f"user-{number}").record_many(rows.messages(start, start + BATCH))
         _caught_up(memory)
-        load = _Load(memory, rows)
+        load = Load(memory, rows)
         with load.going_on():
             killed = {name: _killed(load, name, server, options) for name, server in servers.items()}
         behind, seconds = _caught_up(memory)
@@ -123,7 +126,7 @@ def _opened(options: Options, servers: dict[str, Any]) -> Memory:
     return open_memory(SqlitePlace(options.folder).database("faults"), **settings)
 
 
-def _killed(load: _Load, name: str, server: Server, options: Options) -> dict[str, Any]:
+def _killed(load: Load, name: str, server: Server, options: Options) -> dict[str, Any]:
     """Kill it, let some requests pass, start it again, and let some more pass."""
     some = 40 if options.quick else 400
     options.stage(f"{name} is killed", 0)

@@ -1,7 +1,7 @@
 """Whether recall finds the same with Milvus beside the database as without it, and how long either takes."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollect import Memory
@@ -26,10 +26,10 @@ def milvus_agreement(
     wait: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
     """Fill an empty database at `address` and a Milvus at `where`, and ask both about every user in turn.
-    `agreement` is the part of the first ten that are the same."""
+    `agreement` is the part of the questions for which the first ten are the same."""
     corpus, times = Corpus(), (Times(), Times())
     asked: list[tuple[str, Query]] = []
-    same = wanted = 0
+    found: list[tuple[set[str], set[str]]] = []
     beside: dict[str, Any] = {
         "milvus": where,
         "milvus_token": token,
@@ -48,19 +48,24 @@ def milvus_agreement(
         sides = ((plain, times[0]), (memory, times[1]))
         for number, (user, query) in enumerate(asked):
             first, second = sides if number % 2 else sides[::-1]  # a noisy moment favours neither
-            found = [_first(opened, took, user, query) for opened, took in (first, second)]
-            same, wanted = same + len(found[0] & found[1]), wanted + max(map(len, found))
+            one, other = (_first(opened, took, user, query) for opened, took in (first, second))
+            found.append((one, other))
     return {
         "users": users,
         "documents": users * documents,
         "questions": len(asked),
-        "agreement": round(same / wanted, 4) if wanted else 0.0,
+        "agreement": agreement(found),
         "database_p50_ms": round(times[0].p50, 2),
         "database_p95_ms": round(times[0].p95, 2),
         "milvus_p50_ms": round(times[1].p50, 2),
         "milvus_p95_ms": round(times[1].p95, 2),
         "documents_per_s": round(users * documents / filling.total),
     }
+
+
+def agreement(found: Sequence[tuple[set[str], set[str]]]) -> float:
+    """For which part of the questions both found the same, if anything."""
+    return round(sum(bool(one) and one == other for one, other in found) / len(found), 4) if found else 0.0
 
 
 def _first(memory: Memory, took: Times, user: str, query: Query) -> set[str]:

@@ -14,7 +14,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
-from recollect.model.records import BY_KIND, SEARCHABLE, MemoryRecord, Procedure, Record, Turn, counted
+from recollect.model.records import BY_KIND, SEARCHABLE, MemoryRecord, Procedure, Record, Role, Turn, counted
 from recollect.model.space import Space
 from recollect.ports.store import FeedEntry, UserView
 
@@ -25,6 +25,8 @@ V = TypeVar("V")
 MOST_TEXT = 2000
 """How many characters of a text are drawn: the graph is for finding and looking at, not for keeping."""
 MOST_LISTED = 50
+TOGETHER = 500
+"""How many turns are looked up at once."""
 
 LABELS: Mapping[str, str] = {
     "conversation": "Conversation",
@@ -181,11 +183,21 @@ def drawn(view: UserView, entries: Iterable[FeedEntry], space: Space | None) -> 
         ids.setdefault(entry.kind, []).append(entry.id)
     drawing = Drawing(space, {kind: [key(id) for id in ids] for kind, ids in gone.items()})
     secret = view.secret()
+    cited: dict[str, None] = {}
     for kind, ids in changed.items():
         vectors = _vectors(view, ids, space) if kind in SEARCHABLE and space is not None else {}
         for record in view.get(BY_KIND[kind], ids):
             _draw(drawing, record, vectors.get(record.id, {}), secret)
+            cited |= dict.fromkeys(getattr(record, "sources", ()))
+    for note in _notes(view, list(cited)):
+        _draw(drawing, note, {}, secret)
     return drawing
+
+
+def _notes(view: UserView, turns: Sequence[str]) -> Iterator[Turn]:
+    """Those of the turns that are notes. They are not searched, so the feed names them only when they go."""
+    for at in range(0, len(turns), TOGETHER):
+        yield from view.find(Turn, {"id": list(turns[at : at + TOGETHER]), "role": Role.NOTE})
 
 
 def _vectors(view: UserView, ids: Sequence[str], space: Space) -> dict[str, Row]:

@@ -19,7 +19,7 @@ from recollect.stores.neo4j.drawing import ALL_LABELS, LABELS, Drawing, drawn, i
 
 log = logging.getLogger("recollect")
 
-LAYOUT = 2
+LAYOUT = 3
 """Which way of drawing this is: a graph drawn another way is made anew."""
 PORTION = 200
 """How many records are drawn at once, about."""

@@ -38,6 +38,7 @@ class Link:
         self._scripts: dict[str, Any] = {}
         self._resting = Resting(slow=min(SLOW, timeout / 2))
         self._lock = threading.Lock()
+        self._paying = threading.Lock()
         self._failing: dict[str, tuple[str, bool]] = {}
         """What fails, why, and whether the server answered: one that is full still lets itself be read."""
         self._told = False
@@ -60,12 +61,9 @@ class Link:
         if self._resting.reason(_NAME):
             return otherwise
         try:
+            if self._owed and not self._paid():
+                return otherwise
             with self._resting.after_slow_failure(_NAME, self._without):
-                for name, pay in tuple(self._owed.items()):
-                    pay()
-                    with self._lock:
-                        if self._owed.get(name) is pay:  # and not one that came meanwhile
-                            del self._owed[name]
                 answer = ask()
         except (RedisError, OSError) as error:
             self._failed(what, error)
@@ -73,6 +71,20 @@ class Link:
         if self._failing:
             self._worked(what)
         return answer
+
+    def _paid(self) -> bool:
+        """Pay what is owed, or wait for who is at it: an erasure may look through everything that is there.
+        Not of a server that has just failed slowly, for those who waited."""
+        with self._paying:
+            if self._resting.reason(_NAME):
+                return False
+            with self._resting.after_slow_failure(_NAME, self._without):
+                for name, pay in tuple(self._owed.items()):
+                    pay()
+                    with self._lock:
+                        if self._owed.get(name) is pay:  # and not one that came meanwhile
+                            del self._owed[name]
+        return True
 
     def settle(self, name: Hashable, pay: Callable[[], object]) -> bool:
         """Do what must be done before anything else is asked: now, or once the server answers again. Whether

@@ -5,26 +5,37 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
-from sqlalchemy import Connection, Text, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+)
 
 from recollect.ports.stored import Lag, Reach
 from recollect.stores.sql import schema
 from recollect.stores.sql.backend import Backend, only_reads
 from recollect.stores.sql.codec import decode_time, encode_time
 from recollect.stores.sql.rows import UserRows, own_select
+from recollect.stores.sql.slicing import Slice, slice_behind
 
 _USERS, _DONE, _LEFT = schema.users, schema.projected, schema.unprojected
-_WITH_MARK = _USERS.outerjoin(
-    _DONE,
-    and_(
-        _DONE.c.user_id == _USERS.c.user_id,
-        _DONE.c.projection == bindparam("name", type_=Text),
-        or_(
-            bindparam("epoch", type_=Text).is_(None),
-            _DONE.c.epoch == bindparam("epoch", type_=Text),
-        ),
+_OF_MAKING = (
+    _DONE.c.user_id == _USERS.c.user_id,
+    _DONE.c.projection == bindparam("name", type_=Text),
+    or_(
+        bindparam("epoch", type_=Text).is_(None),
+        _DONE.c.epoch == bindparam("epoch", type_=Text),
     ),
 )
+_WITH_MARK = _USERS.outerjoin(_DONE, and_(*_OF_MAKING))
 _FOUND = (_USERS.c.number, _USERS.c.seq, _USERS.c.documents, _USERS.c.secret)
 _MARKED = (_DONE.c.at, _DONE.c.settling, _DONE.c.began, _DONE.c.settled)
 _REACH = own_select(_USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), *_MARKED).select_from(
@@ -32,8 +43,6 @@ _REACH = own_select(_USERS, *_FOUND, _DONE.c.epoch, _DONE.c.seq.label("done"), *
 )
 _REACHED = func.coalesce(_DONE.c.seq, 0)
 _BEHIND = _USERS.c.seq > _REACHED
-_WHO = select(_USERS.c.user_id, _USERS.c.number).select_from(_WITH_MARK).where(_BEHIND)
-_NEXT = _WHO.where(_USERS.c.user_id > bindparam("last", type_=Text)).order_by(_USERS.c.user_id)
 _LAG = (
     select(
         func.count(),
@@ -43,6 +52,12 @@ _LAG = (
     .select_from(_WITH_MARK)
     .where(_BEHIND)
 )
+
+
+def _behind(part: Slice, *columns: ColumnElement[Any]) -> Select[Any]:
+    """Of the users of a slice of whom a projection has not everything."""
+    marked = _USERS.outerjoin(_DONE, and_(*_OF_MAKING, *part.has(_DONE.c.user_id)))
+    return select(*columns).select_from(marked).where(_BEHIND, *part.has(_USERS.c.user_id))
 
 
 _WHICH = select(schema.meta.c.value).where(schema.meta.c.key == "identity")
@@ -88,6 +103,8 @@ class _Mark(NamedTuple):
 
 
 _NOTHING = _Mark(0, 0, 0, 0, 0)
+_BEFORE_ALL = -1
+"""Where no worker begins by itself, so that none who is at the user just then moves the mark from here."""
 
 
 def _mark(row: Mapping[str, Any], seq: int) -> _Mark:
@@ -136,6 +153,11 @@ def leave_projections(rows: UserRows, number: int) -> None:
         rows.connection.execute(insert(_LEFT), {"projection": row["projection"], "number": number})
 
 
+def leave_anew(rows: UserRows) -> None:
+    """Have projections forget a user and begin anew: what they hold is named by a secret that is no more."""
+    rows.run(rows.update(_DONE).values(seq=_BEFORE_ALL, settling=_BEFORE_ALL, settled=_BEFORE_ALL))
+
+
 class ProjectedStore:
     """The part of a store that projections follow."""
 
@@ -150,11 +172,28 @@ class ProjectedStore:
         with self._backend.read() as connection:
             return connection.execute(_WHICH).scalar()
 
-    @only_reads
     def users_behind(self, name: str, epoch: str, last: str, limit: int) -> list[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        end: str | None = last
+        while end is not None and len(found) < limit:
+            some, end = self._some_behind({"name": name, "epoch": epoch}, end, limit - len(found))
+            found += some
+        return found
+
+    @only_reads
+    def _some_behind(
+        self, making: Mapping[str, str], last: str, limit: int
+    ) -> tuple[list[tuple[str, int]], str | None]:
+        """Some who are, of a slice, and where it ends. Asked for a few of none, PostgreSQL goes from one user
+        to the next in search of them; so the first is asked for by itself, of all at once."""
+        name = _USERS.c.user_id
         with self._backend.read() as connection:
-            found = connection.execute(_NEXT.limit(limit), {"name": name, "epoch": epoch, "last": last})
-            return [(row.user_id, row.number) for row in found]
+            part = slice_behind(connection, last)
+            first = connection.execute(_behind(part, func.min(name)), making).scalar()
+            if first is None:
+                return [], part.end
+            some = _behind(part, name, _USERS.c.number).where(name >= first).order_by(name).limit(limit)
+            return [(row.user_id, row.number) for row in connection.execute(some, making)], part.end
 
     @only_reads
     def unprojected(self, name: str) -> list[int]:

@@ -28,7 +28,7 @@ from recollect.stores.sql.following import FollowedUser
 from recollect.stores.sql.key_ring import drop_keys
 from recollect.stores.sql.once import AnsweredUser
 from recollect.stores.sql.parking import fail
-from recollect.stores.sql.projecting import ProjectedUser, leave_projections
+from recollect.stores.sql.projecting import ProjectedUser, leave_anew, leave_projections
 from recollect.stores.sql.reading import (
     MINABLE,
     PAGE_SIZE,
@@ -290,6 +290,7 @@ class SqlUserStore(TendedUser, AuditedUser, AnsweredUser, FollowedUser, Projecte
                 return False
             new = rows.closed(schema.users, {"secret": secret.hex()})
             rows.run(rows.update(schema.users).values(**new))
+            leave_anew(rows)
             return True
 
         self.secret()
