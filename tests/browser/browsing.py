@@ -25,6 +25,13 @@ FLAGS = (
 )
 LAPTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+TYPED_AND_LEFT = """([field, text, next]) => {
+  const typed = document.querySelector(field);
+  typed.value = text;
+  typed.dispatchEvent(new Event("input", { bubbles: true }));
+  document.querySelector(next).click();
+}"""
+"""At once: before the view has followed what was typed."""
 
 
 def chromium() -> str | None:

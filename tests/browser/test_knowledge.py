@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from recollect import Conflict, Invalid, Memory, ScopedMemory
-from tests.browser.browsing import PHONE, Site
+from tests.browser.browsing import PHONE, TYPED_AND_LEFT, Site
 from tests.interface import serving
 from tests.interface.serving import Served
 
@@ -101,6 +101,18 @@ def test_a_long_list_is_narrowed(site: Site, mine: ScopedMemory, local: Served) 
     page.get_by_label("Find in the list").fill("")
     page.get_by_label("Channel").select_option("work")
     expect(page.get_by_role("row")).to_have_count(2)
+
+
+def test_what_was_typed_holds_in_the_next_tab(site: Site, mine: ScopedMemory) -> None:
+    mine.remember_many(["Rex is a dog", "Tom is a cat"])
+    mine.remember("Feed the dog", kind="procedure")
+    mine.remember("Feed the cat", kind="procedure")
+    page = site.open("knowledge")
+    expect(row(page, "Tom is a cat")).to_be_visible()
+    page.evaluate(TYPED_AND_LEFT, ["input[type=search]", "dog", "#tab-procedures"])
+    expect(row(page, "Feed the dog")).to_be_visible()
+    expect(page.get_by_label("Find in the list")).to_have_value("dog")
+    expect(row(page, "Feed the cat")).to_have_count(0)
 
 
 def test_put_right_kept_and_shared(site: Site, mine: ScopedMemory, local: Served) -> None:

@@ -89,7 +89,7 @@ export async function show(place, params, { signal }) {
 
   async function add() {
     const made = await adding(tab, asked.channel);
-    if (!made) return;
+    if (!made || signal.aborted) return;
     drawList();
     open(made);
   }
@@ -122,6 +122,7 @@ export async function show(place, params, { signal }) {
 
   /** What was done with the open record is seen in the list too. */
   function changed(record, now) {
+    if (signal.aborted) return; // it was taken back when nobody looks here any more
     const alike = now?.id === record.id && list.querySelector(line(record.id));
     if (!now || alike) rows?.redraw(record.id, now);
     else drawList();
@@ -157,10 +158,11 @@ const line = (id, inside = "") => `[data-id="${CSS.escape(id)}"]${inside}`;
 /** What narrows a list; `narrowed` is called when `asked` has changed. */
 function toolbar(kind, asked, channels, narrowed, add) {
   const change = (name, value) => { asked[name] = value; narrowed(); };
-  const typed = afterPause(PAUSE, (value) => change("text", value));
+  const soon = afterPause(PAUSE, () => find.isConnected && narrowed()); // nobody has gone on to another tab or view
+  const typed = () => { asked.text = find.value; soon(); };
+  const find = h("input", { type: "search", value: asked.text, dir: "auto", oninput: typed });
   return [
-    h("label", "Find in the list",
-      h("input", { type: "search", value: asked.text, dir: "auto", oninput: ({ target }) => typed(target.value) })),
+    h("label", "Find in the list", find),
     channelField(channels, { any: "All", value: asked.channel, chosen: (name) => change("channel", name) }),
     h("label.inline",
       h("input", { type: "checkbox", checked: asked.history,
