@@ -41,6 +41,7 @@ export async function show(place, params, { signal }) {
   let tab = KINDS.find(({ name }) => name === params.tab) ?? KINDS[0];
   let opened = params.id;
   let rows = null;
+  let asking = 0; // how often it was asked what is to be reviewed
   const list = h("div.list");
   const side = beside({ changed, left });
   const split = h("div.split", list, side.place);
@@ -72,15 +73,17 @@ export async function show(place, params, { signal }) {
   }
 
   async function review() {
-    const first = await trying(() => waiting(undefined, signal));
+    const first = await recount();
     if (!first || tab.name !== "review") return;
-    tally(first);
     refill(list, reviewing(first, async (again) => (again ? review() : recount())));
   }
 
+  /** What is to be reviewed; how much that is is told, unless it was asked anew meanwhile. */
   async function recount() {
+    const turn = asking += 1;
     const found = await trying(() => waiting(undefined, signal));
-    if (found) tally(found);
+    if (found && turn === asking) tally(found);
+    return found;
   }
 
   function tally({ contradictions, next }) {
@@ -133,7 +136,7 @@ export async function show(place, params, { signal }) {
   draw();
   if (params.id) {
     const record = await trying(() => get(`records/${part(params.id)}`, {}, signal));
-    if (record) open(record, note);
+    if (record && opened === params.id) open(record, note); // nobody has gone on to another
   }
   if (tab.name !== "review") await recount();
 }
