@@ -220,10 +220,9 @@ def test_an_entity_is_seen_from_its_own_channel(apart: Served, windows: Callable
     shown(page, "user")
     page.get_by_label("Channel").select_option("secret")  # who is called so there
     expect(rows(page).filter(has_text="Tom")).to_have_count(1)
-    (fact,) = (
-        f for f in apart.memory.scope("local").list("fact") if "Oslo" in str(getattr(f, "content", ""))
-    )
-    site.open("knowledge", id=fact.id)
+    facts = apart.memory.scope("local").list("fact")
+    (oslo,) = (fact.id for fact in facts if "Oslo" in str(getattr(fact, "content", "")))
+    site.open("knowledge", id=oslo)
     page.get_by_role("complementary").get_by_role("link", name="Tom").click()
     shown(page, "Tom")
     expect(rows(page).filter(has_text="Oslo")).to_have_count(1)
