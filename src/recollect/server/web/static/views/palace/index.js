@@ -4,7 +4,7 @@
 import { get, post } from "../../core/api.js";
 import { h, refill } from "../../core/dom.js";
 import { counted, moment } from "../../core/format.js";
-import { go, note, to } from "../../core/router.js";
+import { go, keep, note, step, to } from "../../core/router.js";
 import { bare } from "../../parts/bare.js";
 import { channelField, channelName, SHARED } from "../../parts/channels.js";
 import { brief } from "../../parts/said.js";
@@ -41,8 +41,8 @@ export async function show(place, params, { signal }) {
     const found = await trying(() => get("palace/drawer", { pointer }, signal));
     if (!found || pointer !== latest) return false;
     if (!opened) {
-      history.replaceState({ opened: pathTo(found) }, "");
-      history.pushState(null, "", to("palace", { at: pointer, channel }));
+      keep({ opened: pathTo(found) });
+      step("palace", { at: pointer, channel });
     } else note("palace", { at: pointer, channel });
     put(found);
     return found;
