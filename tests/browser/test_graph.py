@@ -228,6 +228,17 @@ def test_an_entity_is_seen_from_its_own_channel(apart: Served, windows: Callable
     expect(rows(page).filter(has_text="Oslo")).to_have_count(1)
 
 
+def test_one_who_is_not_among_those_listed_is_seen_too(apart: Served, windows: Callable[..., Site]) -> None:
+    (tom,) = apart.memory.scope("local").list("entity", name="Tom")
+    site = windows(apart)
+    few = apart.client().get("/api/v1/entities?everywhere=true&limit=1").json() | {"next": None}
+    assert tom.id != few["entities"][0]["id"]
+    site.page.route("**/api/v1/entities?*", lambda route: route.fulfill(json=few))
+    page = site.open("graph", entity=tom.id)
+    shown(page, "Tom")
+    expect(rows(page).filter(has_text="Oslo")).to_have_count(1)
+
+
 def test_a_hostile_name_is_a_name(site: Site, mine: ScopedMemory) -> None:
     page = site.open("graph")
     page.get_by_label("Entity").fill(HOSTILE)

@@ -5,7 +5,7 @@ import { afterPause, h, isNarrow, refill } from "../../core/dom.js";
 import { counted, day } from "../../core/format.js";
 import { note, step, to } from "../../core/router.js";
 import { channelField, channelName, channelNames, SHARED } from "../../parts/channels.js";
-import { relationWords } from "../../parts/kinds.js";
+import { read, relationWords } from "../../parts/kinds.js";
 import { brief } from "../../parts/said.js";
 import { table } from "../../parts/table.js";
 import { trying } from "../../parts/toast.js";
@@ -34,14 +34,20 @@ export async function show(place, params, { signal }) {
   place.append(h("p.quiet", { role: "status" }, "Loading…"));
   const [found, related, names] = await Promise.all([get("entities", { limit: LISTED, everywhere: true }, signal),
     get("relations", { limit: LISTED, everywhere: true }, signal), channelNames(signal)]);
-  place.lastChild.remove();
   const entities = connected(found.entities, related.relations);
+  const asked = params.entity && !entities.some(called(params.entity)) && await read(params.entity, signal);
+  if (asked?.kind === "entity") entities.push(asked); // there are more than are listed
+  place.lastChild.remove();
   if (!entities.length) return place.append(nothing());
   const channels = names.filter((name) => name !== SHARED);
   const view = new Around(place, { entity: params.entity ?? entities[0].id, hops: params.hops === "2" ? 2 : 1,
     as_of: date(params.as_of), channel: params.channel }, { entities, channels, signal });
   await view.start();
 }
+
+/** Whether an entity is the one of an id, or called so. */
+const called = (text) => ({ id, name, aliases }) =>
+  [id, name, ...aliases].some((one) => one.toLowerCase() === text.toLowerCase());
 
 const date = (text) => (text && !Number.isNaN(Date.parse(text)) ? text.slice(0, 10) : undefined);
 
@@ -110,9 +116,7 @@ class Around {
   /** Who is meant by an id or a name, the nearest to the chosen channel, and the channel to see them from: their own,
    * for elsewhere their relations are not read. */
   meant(entity) {
-    const typed = entity.toLowerCase();
-    const called = ({ id, name, aliases }) => [id, name, ...aliases].some((one) => one.toLowerCase() === typed);
-    const all = [...this.entities, ...this.near ?? []].filter(called);
+    const all = [...this.entities, ...this.near ?? []].filter(called(entity));
     const inside = (place) => all.find(({ channel }) => channel === place);
     const known = inside(this.asked.channel) ?? inside(SHARED) ?? all[0];
     const own = known && known.channel !== SHARED ? known.channel : this.asked.channel;

@@ -80,8 +80,7 @@ function entities(record) {
   if (!ids.length) return null;
   return section("About", async () => {
     const known = (await Promise.all(ids.map((id) => read(id)))).filter(Boolean);
-    const link = ({ id, name, channel }) => h("a.tag",
-      { href: to("graph", { entity: id, channel: channel === SHARED ? "" : channel }) }, brief(name));
+    const link = (entity) => h("a.tag", { href: to("graph", { entity: entity.id }) }, brief(entity.name));
     return h("p.row", known.map(link));
   });
 }
