@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, Playwright, Route, expect
 
 PATIENCE = 60_000
 """Milliseconds that something has to appear in."""
@@ -25,6 +25,13 @@ FLAGS = (
 )
 LAPTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+TYPED_AND_LEFT = """([field, text, next]) => {
+  const typed = document.querySelector(field);
+  typed.value = text;
+  typed.dispatchEvent(new Event("input", { bubbles: true }));
+  document.querySelector(next).click();
+}"""
+"""At once: before the view has followed what was typed."""
 
 
 def chromium() -> str | None:
@@ -115,3 +122,10 @@ def finish_fading(page: Page) -> None:
 def screenshot(page: Page, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=path, full_page=False, animations="disabled")
+
+
+def hold(page: Page, address: str) -> list[Route]:
+    """Hold back what is asked for there: each is answered when it is let go on."""
+    held: list[Route] = []
+    page.route(address, lambda route: held.append(route))  # noqa: PLW0108 - it cannot take a builtin
+    return held

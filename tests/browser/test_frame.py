@@ -5,11 +5,13 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.browsing import PHONE, Site
+from tests.browser.browsing import PHONE, TYPED_AND_LEFT, Site
 from tests.interface.serving import Served
 
 Windows = Callable[..., Site]
 
+PAUSE = 1000
+"""Milliseconds after which every view has followed what was typed."""
 VIEWS = ("Palace", "Search", "Knowledge", "Graph", "Activity", "Settings", "Keys")
 
 
@@ -42,6 +44,19 @@ def test_a_problem_of_one_view_is_not_told_in_the_next(site: Site) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Keys")
     expect(page.locator("#said")).to_be_empty()
     site.errors[:] = [error for error in site.errors if "404" not in error]
+
+
+@pytest.mark.parametrize(
+    ("view", "field"), [("knowledge", "input[type=search]"), ("activity", "input[name=conversation]")]
+)
+def test_a_view_that_was_left_writes_no_address(site: Site, view: str, field: str) -> None:
+    site.page.clock.install()
+    page = site.open(view)
+    expect(page.locator(field)).to_be_visible()
+    page.evaluate(TYPED_AND_LEFT, [field, "words", "nav a[data-view=keys]"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Keys")
+    page.clock.run_for(PAUSE)
+    assert page.url.endswith("#/keys")
 
 
 def test_on_a_phone_the_view_is_seen_among_the_ways_to_go(local: Served, windows: Windows) -> None:

@@ -1,15 +1,17 @@
 """The graph: who and what is related, around one entity, at any time."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from recollect import Entity, ScopedMemory
-from tests.browser.browsing import PHONE, Site
+from tests.browser.browsing import PHONE, Site, hold
+from tests.interface import serving
 from tests.interface.serving import Served
 
 HOSTILE = '<img src=x onerror="alert(1)">'
@@ -145,13 +147,96 @@ def test_two_are_one_and_two_again(site: Site, mine: ScopedMemory) -> None:
     shown(page, "Annie")
     page.get_by_role("button", name="Merge…").click()
     page.get_by_label("The same as").select_option("Ana (person)")
+    expect(page.get_by_role("dialog")).to_contain_text("Relations between the two go for good.")
     page.get_by_role("dialog").get_by_role("button", name="Merge").click()
     shown(page, "Ana")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)  # nothing brings all of it back
     expect(page.get_by_text("Also called Annie")).to_be_visible()
     page.get_by_role("button", name="Split…").click()
     page.get_by_role("dialog").get_by_role("button", name="Split").click()
     shown(page, "Annie")
     assert {"Ana", "Annie"} <= {e.name for e in mine.list("entity") if isinstance(e, Entity)}
+
+
+def test_an_unknown_name_leaves_what_is_shown(site: Site) -> None:
+    page = site.open("graph", entity="user")
+    shown(page, "user")
+    page.get_by_label("Entity").fill("Nobody at all")
+    page.get_by_label("Entity").press("Enter")
+    expect(page.locator("#said")).to_contain_text("Nothing is known of")
+    expect(page).not_to_have_url(re.compile("Nobody"))
+    page.get_by_label("How far").select_option("And theirs")
+    expect(boxes(page).filter(has_text="Braga")).to_have_count(1)
+    page.get_by_role("button", name="Earlier change").click()
+    expect(page).to_have_url(re.compile("as_of=2025-05-01"))
+    page.get_by_label("Entity").fill("Ana")
+    page.get_by_label("Entity").press("Enter")
+    shown(page, "Ana")
+    site.errors[:] = [error for error in site.errors if "404" not in error]
+
+
+def test_a_change_before_the_answer_is_there_loses_nothing(site: Site) -> None:
+    page = site.open("graph", entity="Acme")
+    shown(page, "Acme")
+    held = hold(page, "**/api/v1/graph?*hops=1*")
+    with page.expect_request("**/api/v1/graph?*hops=1*"):
+        page.get_by_label("Entity").fill("user")
+        page.get_by_label("Entity").press("Enter")
+    page.get_by_label("How far").select_option("And theirs")
+    shown(page, "user")
+    expect(page.get_by_role("region", name="Timeline")).to_contain_text("The user lives in Lisbon.")
+    expect(page.locator("datalist#changes option")).to_have_count(2)
+    assert len(held) == 1
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[Served]:
+    """A memory that lies in channels alone; from one of them nothing leads elsewhere."""
+    said = {
+        "work": "My colleague Otto lives in Faro.",
+        "secret": "I live in Rome. My brother Tom lives in Oslo. I work at Acme.",
+    }
+    with serving.in_file(tmp_path / "memory.db", keyed=False, user="local") as server:
+        mine = server.memory.scope("local")
+        mine.set_retention("secret", isolated=True)
+        for channel, text in said.items():
+            server.memory.scope("local", channel=channel).record("user", text, conversation=channel)
+        mine.mine()
+        yield server
+
+
+def test_an_entity_is_seen_from_its_own_channel(apart: Served, windows: Callable[..., Site]) -> None:
+    site = windows(apart)
+    page = site.open("graph")  # at the best connected one, who is in an isolated channel
+    shown(page, "user")
+    expect(rows(page).filter(has_text="Tom")).to_have_count(1)
+    expect(page.get_by_label("Channel")).to_have_value("secret")
+    page.get_by_label("Entity").fill("otto")
+    page.get_by_label("Entity").press("Enter")
+    shown(page, "Otto")
+    expect(rows(page).filter(has_text="Faro")).to_have_count(1)
+    expect(page.get_by_label("Channel")).to_have_value("work")
+    rows(page).get_by_role("button", name="user").click()
+    shown(page, "user")
+    page.get_by_label("Channel").select_option("secret")  # who is called so there
+    expect(rows(page).filter(has_text="Tom")).to_have_count(1)
+    facts = apart.memory.scope("local").list("fact")
+    (oslo,) = (fact.id for fact in facts if "Oslo" in str(getattr(fact, "content", "")))
+    site.open("knowledge", id=oslo)
+    page.get_by_role("complementary").get_by_role("link", name="Tom").click()
+    shown(page, "Tom")
+    expect(rows(page).filter(has_text="Oslo")).to_have_count(1)
+
+
+def test_one_who_is_not_among_those_listed_is_seen_too(apart: Served, windows: Callable[..., Site]) -> None:
+    (tom,) = apart.memory.scope("local").list("entity", name="Tom")
+    site = windows(apart)
+    few = apart.client().get("/api/v1/entities?everywhere=true&limit=1").json() | {"next": None}
+    assert tom.id != few["entities"][0]["id"]
+    site.page.route("**/api/v1/entities?*", lambda route: route.fulfill(json=few))
+    page = site.open("graph", entity=tom.id)
+    shown(page, "Tom")
+    expect(rows(page).filter(has_text="Oslo")).to_have_count(1)
 
 
 def test_a_hostile_name_is_a_name(site: Site, mine: ScopedMemory) -> None:

@@ -1,13 +1,14 @@
 """What is known, in a browser: looked through, put right, added to, forgotten and taken back."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from recollect import Conflict, Invalid, Memory, ScopedMemory
-from tests.browser.browsing import PHONE, Site
+from tests.browser.browsing import PHONE, TYPED_AND_LEFT, Site, hold
 from tests.interface import serving
 from tests.interface.serving import Served
 
@@ -101,6 +102,67 @@ def test_a_long_list_is_narrowed(site: Site, mine: ScopedMemory, local: Served) 
     page.get_by_label("Find in the list").fill("")
     page.get_by_label("Channel").select_option("work")
     expect(page.get_by_role("row")).to_have_count(2)
+
+
+def test_what_was_typed_holds_in_the_next_tab(site: Site, mine: ScopedMemory) -> None:
+    mine.remember_many(["Rex is a dog", "Tom is a cat"])
+    mine.remember("Feed the dog", kind="procedure")
+    mine.remember("Feed the cat", kind="procedure")
+    page = site.open("knowledge")
+    expect(row(page, "Tom is a cat")).to_be_visible()
+    page.evaluate(TYPED_AND_LEFT, ["input[type=search]", "dog", "#tab-procedures"])
+    expect(row(page, "Feed the dog")).to_be_visible()
+    expect(page.get_by_label("Find in the list")).to_have_value("dog")
+    expect(row(page, "Feed the cat")).to_have_count(0)
+
+
+def test_goals_are_listed_by_how_pressing_they_are_in_isolated_channels_too(
+    site: Site, mine: ScopedMemory, local: Served
+) -> None:
+    due = datetime(2030, 1, 31, tzinfo=UTC)
+    mine.add_goal("Tidy up")
+    mine.add_goal("Learn the piano", deadline=due)
+    mine.add_goal("Move to Porto", priority=2)
+    mine.set_retention("secret", isolated=True)
+    secret = local.memory.scope("local", "secret")
+    secret.add_goal("Plan the party", priority=1)
+    secret.remember("Ana turns forty")
+    page = site.open("knowledge", tab="goals")
+    links = page.get_by_role("table", name="Goals").get_by_role("link")
+    expect(links).to_have_text(["Move to Porto", "Plan the party", "Learn the piano", "Tidy up"])
+    page.get_by_label("Channel").select_option("secret")
+    expect(links).to_have_text(["Plan the party"])
+
+
+def test_a_late_answer_takes_the_place_of_nothing_newer(site: Site, mine: ScopedMemory) -> None:
+    rex = mine.remember("Rex is a dog")
+    mine.remember("Tom is a cat")
+    for town in ("Lyon", "Porto"):
+        mine.record("user", f"I live in {town}.", conversation=town)
+        mine.mine()
+    page = site.page
+    late = hold(page, f"**/api/v1/records/{rex.id}")
+    with page.expect_request(f"**/api/v1/records/{rex.id}"):
+        site.open("knowledge", id=rex.id)
+    page.get_by_role("link", name="Tom is a cat").click()
+    expect(opened(page).get_by_role("article")).to_contain_text("Tom is a cat")
+    counting = hold(page, "**/api/v1/contradictions?*")
+    with (
+        page.expect_request("**/api/v1/contradictions?*"),  # asked once that answer is there
+        page.expect_response(f"**/api/v1/records/{rex.id}"),
+    ):
+        late[0].continue_()
+    expect(opened(page).get_by_role("article")).to_contain_text("Tom is a cat")
+
+    with page.expect_request("**/api/v1/contradictions?*"):
+        tab(page, "To review").click()
+    older, newer = counting
+    newer.continue_()
+    expect(tab(page, "To review")).to_contain_text("1")
+    with page.expect_response("**/api/v1/contradictions?*"):
+        older.fulfill(json={"contradictions": [], "next": None})
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(tab(page, "To review")).to_contain_text("1")
 
 
 def test_put_right_kept_and_shared(site: Site, mine: ScopedMemory, local: Served) -> None:

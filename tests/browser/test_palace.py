@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from recollect import Memory
-from tests.browser.browsing import PHONE, Site
+from tests.browser.browsing import PHONE, Site, hold
 from tests.browser.palaces import fill
 from tests.interface import serving
 from tests.interface.serving import Served
@@ -137,6 +138,56 @@ def test_a_channel_is_chosen(page: Page) -> None:
     row(page, 1, "You").click()
     row(page, 2, "servers").click()
     expect(page).to_have_url(re.compile("channel=work"))
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[Served]:
+    """A memory that lies in channels alone; from one of them nothing leads elsewhere."""
+    with serving.in_file(tmp_path / "memory.db", keyed=False, user="local") as server:
+        for channel, text in {"work": "The server is called Otto.", "secret": "The cake is for Ana."}.items():
+            server.memory.scope("local", channel=channel).record("user", text, conversation=channel)
+        mine = server.memory.scope("local")
+        mine.set_retention("secret", isolated=True)
+        mine.mine()
+        yield server
+
+
+def test_what_lies_in_channels_alone_is_found(apart: Served, windows: Callable[..., Site]) -> None:
+    page = windows(apart).open("palace")
+    main = page.get_by_role("main")
+    expect(main).to_contain_text("Nothing was said in this channel.")
+    expect(main).not_to_contain_text("sorted in")
+    main.get_by_role("link", name="secret").click()
+    page.get_by_role("treeitem").click()
+    expect(row(page, 2, "secret")).to_be_visible()
+
+
+def test_a_pointer_leads_into_the_channel_of_its_drawer(apart: Served, windows: Callable[..., Site]) -> None:
+    site = windows(apart)
+    page = site.open("search", q="cake", channel="secret")
+    page.get_by_role("list", name="Results").get_by_role("link", name="§").first.click()
+    expect(page.get_by_role("article")).to_contain_text("The cake is for Ana.")
+    expect(page.locator("[role=treeitem][aria-selected=true]")).to_contain_text("The cake is for Ana.")
+    expect(page.get_by_label("Channel")).to_have_value("secret")
+    expect(page).to_have_url(re.compile("channel=secret"))
+
+
+def test_whoever_goes_on_before_the_way_is_open_is_not_led_back(
+    told: Served, windows: Callable[..., Site]
+) -> None:
+    page = windows(told).page
+    held = hold(page, "**/api/v1/palace?*closet=*")
+    with page.expect_request("**/api/v1/palace?*closet=*"):
+        page.goto(f"{told.url}/memory#/palace?at=§ W-001/R-01/D-001")
+    row(page, 1, "Lisbon").click()  # closed
+    expect(row(page, 2, "A flat")).to_have_count(0)
+    expect(row(page, 1, "Lisbon")).to_be_focused()
+    with page.expect_response("**/api/v1/palace?*closet=*"):
+        held[0].continue_()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(row(page, 1, "Lisbon")).to_have_attribute("tabindex", "0")
+    expect(row(page, 1, "Lisbon")).to_have_attribute("aria-expanded", "false")
+    expect(page.locator("[role=treeitem]").first).to_contain_text("Lisbon")
 
 
 def test_forgotten_and_brought_back(page: Page) -> None:

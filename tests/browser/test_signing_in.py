@@ -1,5 +1,6 @@
 """Getting into the page: with a key, for as long as that is good, and as nobody else."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -113,6 +114,78 @@ def test_where_one_has_been_is_for_nobody_else(keyed: Served, windows: Windows) 
     expect(page.get_by_role("heading", level=1)).to_have_text("Palace")
     assert page.url.endswith("#/")
     refused(site)
+
+
+def test_nobody_goes_back_to_where_another_has_been(keyed: Served, windows: Windows) -> None:
+    site = windows(keyed)
+    page = site.sign_in(keyed.issue(owner="ana").key)
+    for words in ("my salary", "my debts"):
+        site.open("search", q=words)
+        expect(page.get_by_label("Search what is remembered")).to_have_value(words)
+    page.get_by_role("link", name="Keys").click()
+    expect(page.get_by_role("table", name="Signed in")).to_contain_text("this one")
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(page.get_by_label("API key")).to_be_visible()
+    page.go_back()
+    expect(page).to_have_url(re.compile("#/$"))
+    enter(page, keyed.issue(owner="ben").key)
+    expect(page.get_by_text("ben", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Settings").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("history.go(-2)")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Palace")
+    expect(page).to_have_url(re.compile("#/$"))
+    assert not [url for url in asked if url.endswith("/recall")]
+
+
+def test_a_reload_leads_nobody_to_where_another_has_been(keyed: Served, windows: Windows) -> None:
+    site = windows(keyed)
+    page = site.sign_in(keyed.issue(owner="ana").key)
+    site.open("settings")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    page.wait_for_load_state("networkidle")
+    page.context.clear_cookies()
+    page.reload()
+    enter(page, keyed.issue(owner="ben").key)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Palace")
+    assert page.url.endswith("#/")
+
+
+def test_one_goes_back_to_where_one_has_been(keyed: Served, windows: Windows) -> None:
+    site = windows(keyed)
+    key = keyed.issue(owner="ana").key
+    page = site.sign_in(key)
+    site.open("search", q="tea")
+    expect(page.get_by_label("Search what is remembered")).to_have_value("tea")
+    page.get_by_role("link", name="Keys").click()
+    expect(page.get_by_role("table", name="Signed in")).to_contain_text("this one")
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    enter(page, key)
+    expect(page.get_by_text("ana", exact=True)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Search what is remembered")).to_have_value("tea")
+
+
+def test_what_stood_in_front_of_the_page_is_for_nobody_else(keyed: Served, windows: Windows) -> None:
+    site = windows(keyed)
+    keyed.memory.scope("gus").remember_many(["gus has a secret", "gus has another"])
+    page = site.sign_in(keyed.issue(owner="gus").key)
+    site.open("knowledge")
+    for name in ("gus has another", "gus has a secret"):
+        page.get_by_role("link", name=name).click()
+        page.get_by_role("complementary").get_by_role("button", name="Forget").click()
+        expect(page.get_by_role("dialog")).to_contain_text(name)
+        if name == "gus has another":
+            page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+            expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    beside = page.context.new_page()
+    beside.goto(f"{keyed.url}/memory")
+    beside.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("API key")).to_be_visible()
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(page.locator("#said")).to_be_empty()
+    assert "secret" not in page.content()
 
 
 def test_an_admin_sees_keys_and_jobs_and_nobodys_memory(keyed: Served, windows: Windows) -> None:

@@ -36,7 +36,8 @@ class KnowledgeVerbs(ReadingVerbs):
         return gone
 
     def merge(self, entity: str, into: str) -> Entity:
-        """Take an entity for another one, with all that is known of both; `split` undoes it."""
+        """Take an entity for another one, with all that is known of both but relations between them;
+        `split` makes one of its names an entity of its own again."""
         from recollect.mine import identity
 
         return identity.merge(self._work, entity, into)

@@ -149,7 +149,8 @@ async def graph(
 
 @router.post("/entities/merge", operation_id="merge", summary="Merge entities", **gives(Entity))
 async def merge(body: Merge, write: Writes) -> Response:
-    """Take an entity for another one, with all that is known of both; `split` undoes it."""
+    """Take an entity for another one, with all that is known of both but relations between them; `split`
+    makes one of its names an entity of its own again."""
     return await write.do(
         lambda memory: memory.merge(body.entity, body.into),
         lambda memory, _: memory.neighbours(body.into, limit=1).entities[0],

@@ -3,9 +3,10 @@
 import { get, remove, signedOut } from "./core/api.js";
 import { h, refill } from "./core/dom.js";
 import { visible } from "./core/format.js";
-import { here, note, to } from "./core/router.js";
+import { belong, claim, here, note, to, whose } from "./core/router.js";
 import * as theme from "./core/theme.js";
-import { hush, say } from "./parts/toast.js";
+import { putAway } from "./parts/dialog.js";
+import { clear, hush, say } from "./parts/toast.js";
 import * as activity from "./views/activity/index.js";
 import * as graph from "./views/graph/index.js";
 import * as keys from "./views/keys/index.js";
@@ -30,12 +31,14 @@ let leaving = new AbortController();
 
 async function start() {
   theme.apply();
+  tidy();
   try {
     person = await get("session");
   } catch (error) {
     return refill(page, h("main", { id: "main" }, failed(error, start)));
   }
   if (person.role === null) return enter();
+  belong(person.user ?? "");
   if (wanted && (!wanted.user || wanted.user === person.user)) history.replaceState(null, "", wanted.hash);
   wanted = null;
   draw();
@@ -52,12 +55,21 @@ const failed = (error, again) => h("div.card.empty", { role: "alert" },
  */
 function enter(told) {
   const { name, params: { q, ...params } } = here();
-  wanted = person?.user ? { user: person.user, hash: location.hash } : { hash: to(name, params) };
+  const user = person?.user ?? whose();
+  wanted = user ? { user, hash: location.hash } : { hash: to(name, params) };
   person = null;
   leaving.abort();
+  belong(undefined);
   note("");
+  tidy();
   document.title = "Sign in – Recollect";
   refill(page, h("main.narrow", { id: "main", tabindex: "-1" }, signin.form(changed, told)));
+}
+
+/** Nothing that was asked, shown or said in front of the page stays for whoever comes. */
+function tidy() {
+  putAway();
+  clear();
 }
 
 /** Somebody came or left: the other windows of this browser show what is theirs, too. */
@@ -94,6 +106,7 @@ function draw() {
 
 /** Show the view that the address names. Whoever comes from another one goes on at its beginning. */
 async function show({ arriving = true } = {}) {
+  if (!claim()) note(""); // whoever was there before, it is not for who came after
   if (!person) return;
   const { name, params } = here();
   const known = seen().includes(name) ? name : seen()[0];

@@ -15,12 +15,35 @@ export function go(name, params) {
   location.hash = to(name, params);
 }
 
+// Whoever goes back is to find where they were, and nobody else: each entry of the history says whose it is.
+let owner;
+
+/** From now on this user goes about here; undefined: nobody does. */
+export function belong(user) {
+  owner = user;
+}
+
+/** Whose the present entry is, if anybody's. */
+export const whose = () => history.state?.user;
+
+/** Take the present entry for whoever goes about here; false when it is another's. */
+export function claim() {
+  const { user = owner, ...left } = history.state ?? {};
+  if (user === owner) keep(left);
+  return user === owner;
+}
+
+/** Leave something in the present entry, for when somebody comes back to it. */
+export function keep(left) {
+  history.replaceState({ ...left, user: owner }, "");
+}
+
 /** Have the address tell what a view shows now, without showing it anew. */
 export function note(name, params) {
-  history.replaceState(null, "", to(name, params));
+  history.replaceState({ user: owner }, "", to(name, params));
 }
 
 /** The same, with a way back to what it told before. */
 export function step(name, params) {
-  if (to(name, params) !== location.hash) history.pushState(null, "", to(name, params));
+  if (to(name, params) !== location.hash) history.pushState({ user: owner }, "", to(name, params));
 }

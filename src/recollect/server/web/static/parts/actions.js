@@ -96,9 +96,9 @@ async function forgetting(record, changed = () => {}) {
   });
   const gone = agreed && await trying(() => remove(place, chosen()));
   if (!gone) return;
-  sayForgotten(`Forgotten: ${countedKinds(gone.counts)}.`, gone, () => changed(record));
+  const notice = sayForgotten(`Forgotten: ${countedKinds(gone.counts)}.`, gone, () => changed(record));
   await changed(null);
-  document.querySelector("#said .toast button")?.focus();
+  notice.querySelector("button").focus();
 }
 
 function where(record) {
@@ -110,12 +110,14 @@ export function sayForgotten(text, { undo: token }, again) {
   if (!token) return say(text);
   async function undo() {
     const back = await trying(() => post("undo", { undo: token }));
-    if (!back) return;
+    if (!back) return; // it can be tried again while there is time
+    notice.remove();
     say(`Taken back: ${countedKinds(back)}.`);
     await again();
     keepFocus();
   }
-  return say(text, { undo, seconds: UNDO_SECONDS });
+  const notice = say(text, { undo, seconds: UNDO_SECONDS });
+  return notice;
 }
 
 /** What else goes, in words, and whether it can be taken back. */

@@ -29,6 +29,14 @@ export function ask({ title, body = [], fields = [], agree = "OK", danger = fals
   });
 }
 
+/** Put away whatever is asked or shown: whoever comes next is not to see it. */
+export function putAway() {
+  for (const dialog of document.querySelectorAll("dialog")) {
+    dialog.close();
+    dialog.remove();
+  }
+}
+
 /** Show something in front of the page until it is closed. */
 export function show(title, ...body) {
   const dialog = h("dialog.wide", { "aria-labelledby": "shown", onclose: () => dialog.remove() },

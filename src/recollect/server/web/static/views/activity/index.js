@@ -89,6 +89,7 @@ function deeds(params, signal) {
   form.addEventListener("input", afterPause(PAUSE, fill));
 
   function fill() {
+    if (signal.aborted) return; // somebody typed and went on
     const asked = Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()]));
     note("activity", asked);
     const since = asked.since && `${asked.since}T00:00:00Z`;

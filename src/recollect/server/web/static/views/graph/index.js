@@ -5,7 +5,7 @@ import { afterPause, h, isNarrow, refill } from "../../core/dom.js";
 import { counted, day } from "../../core/format.js";
 import { note, step, to } from "../../core/router.js";
 import { channelField, channelName, channelNames, SHARED } from "../../parts/channels.js";
-import { relationWords } from "../../parts/kinds.js";
+import { read, relationWords } from "../../parts/kinds.js";
 import { brief } from "../../parts/said.js";
 import { table } from "../../parts/table.js";
 import { trying } from "../../parts/toast.js";
@@ -34,14 +34,20 @@ export async function show(place, params, { signal }) {
   place.append(h("p.quiet", { role: "status" }, "Loading…"));
   const [found, related, names] = await Promise.all([get("entities", { limit: LISTED, everywhere: true }, signal),
     get("relations", { limit: LISTED, everywhere: true }, signal), channelNames(signal)]);
-  place.lastChild.remove();
   const entities = connected(found.entities, related.relations);
+  const asked = params.entity && !entities.some(called(params.entity)) && await read(params.entity, signal);
+  if (asked?.kind === "entity") entities.push(asked); // there are more than are listed
+  place.lastChild.remove();
   if (!entities.length) return place.append(nothing());
   const channels = names.filter((name) => name !== SHARED);
   const view = new Around(place, { entity: params.entity ?? entities[0].id, hops: params.hops === "2" ? 2 : 1,
     as_of: date(params.as_of), channel: params.channel }, { entities, channels, signal });
   await view.start();
 }
+
+/** Whether an entity is the one of an id, or called so. */
+const called = (text) => ({ id, name, aliases }) =>
+  [id, name, ...aliases].some((one) => one.toLowerCase() === text.toLowerCase());
 
 const date = (text) => (text && !Number.isNaN(Date.parse(text)) ? text.slice(0, 10) : undefined);
 
@@ -76,6 +82,7 @@ class Around {
   }
 
   start() {
+    Object.assign(this.asked, this.meant(this.asked.entity));
     const picture = h("section.picture.card", { "aria-label": "Drawing" }, this.drawn.node, this.told);
     refill(this.place, this.place.querySelector("h1"), this.choices(), this.who, this.slider, this.said,
       h("div.around", this.list, picture), this.events);
@@ -93,32 +100,56 @@ class Around {
     hops.value = String(this.asked.hops);
     const chosen = (name) => this.seenFrom(name || undefined);
     const channel = channelField(this.channels, { any: channelName(SHARED), value: this.asked.channel, chosen });
+    this.from = channel.querySelector("select");
     const choose = (event) => {
       event.preventDefault();
-      const typed = this.name.value.trim().toLowerCase();
-      const called = ({ name, aliases }) => [name, ...aliases].some((one) => one.toLowerCase() === typed);
-      const known = this.entities.find(called);
-      if (known) this.name.value = known.name;
-      this.centre(known?.id ?? this.name.value.trim());
+      const typed = this.name.value.trim();
+      const { entity } = this.meant(typed);
+      this.name.value = this.entities.find(({ id }) => id === entity)?.name ?? typed;
+      this.centre(entity);
     };
     return h("form.row.choices", { onsubmit: choose, onchange: (event) => event.target === this.name && choose(event) },
       h("label", "Entity", this.name), h("datalist", { id: "entities" }, names), h("label", "How far", hops),
       this.channels.length > 0 && channel, h("button", { type: "submit" }, "Go"));
   }
 
-  /** Have another entity in the middle, and the focus there; the way back leads to the one before. */
-  async centre(entity, focus) {
-    if (!entity || entity === this.entity?.id) return;
-    this.asked.entity = entity;
-    step("graph", this.asked);
-    await trying(() => this.centred());
-    if (entity === this.asked.entity) focus?.();
+  /** Who is meant by an id or a name, the nearest to the chosen channel, and the channel to see them from: their own,
+   * for elsewhere their relations are not read. */
+  meant(entity) {
+    const all = [...this.entities, ...this.near ?? []].filter(called(entity));
+    const inside = (place) => all.find(({ channel }) => channel === place);
+    const known = inside(this.asked.channel) ?? inside(SHARED) ?? all[0];
+    const own = known && known.channel !== SHARED ? known.channel : this.asked.channel;
+    return { entity: known?.id ?? entity, channel: own };
   }
 
+  /** Have another entity in the middle, and the focus there; the way back leads to the one before. */
+  async centre(entity, focus) {
+    const wanted = this.meant(entity);
+    if (!entity || wanted.entity === this.asked.entity) return;
+    if (await this.turn(wanted, step) && wanted.entity === this.asked.entity) focus?.();
+  }
+
+  /** From another channel, where the entity of one channel alone may have a namesake. */
   seenFrom(channel) {
-    this.asked.channel = channel;
+    const { name, channel: own } = this.entity ?? {};
+    const alike = (one) => one.channel === (channel ?? SHARED) && one.name === name;
+    const there = own !== SHARED && this.entities.find(alike);
+    return this.turn({ channel, ...(there && { entity: there.id }) }, note);
+  }
+
+  /** Show something else. When that cannot be, what is shown is again what is asked for. */
+  async turn(changed, tell) {
+    const asked = { ...this.asked, ...changed };
+    this.asked = asked;
+    this.from.value = asked.channel ?? "";
+    tell("graph", asked);
+    const done = await trying(async () => { await this.centred(); return true; });
+    if (done || asked !== this.asked || !this.shown || this.signal.aborted) return done;
+    this.asked = this.shown;
+    this.from.value = this.asked.channel ?? "";
     note("graph", this.asked);
-    return trying(() => this.centred());
+    return false;
   }
 
   ask(changed) {
@@ -130,8 +161,10 @@ class Around {
   async centred() {
     const { entity, channel } = this.asked;
     const told = get("timeline", { entity, channel, limit: EVENTS, latest: true }, this.signal);
-    const [, { events }] = await Promise.all([this.neighbours(), told]);
+    this.neighbours();
+    const [, { events }] = await Promise.all([this.arrived(), told]);
     if (entity !== this.asked.entity || channel !== this.asked.channel) return; // it was left meanwhile
+    this.shown = this.asked;
     const days = events.map(({ at }) => dayOf(at));
     const first = Math.min(dayOf(this.entity.first_seen), ...days);
     const changed = (date) => this.ask({ as_of: date ?? undefined });
@@ -139,16 +172,33 @@ class Around {
     this.timeline(events);
   }
 
-  async neighbours() {
+  /** Ask who is around it, instead of what was asked before. */
+  neighbours() {
     this.leaving?.abort();
     this.leaving = new AbortController();
-    const signal = AbortSignal.any([this.signal, this.leaving.signal]);
+    this.coming = this.bring(AbortSignal.any([this.signal, this.leaving.signal]));
+    return this.coming;
+  }
+
+  /** Wait until they are there, also when they are asked for at another time or further around meanwhile. */
+  async arrived() {
+    const last = this.coming;
+    try {
+      await last;
+    } catch (error) {
+      if (last === this.coming) throw error;
+    }
+    if (last !== this.coming) await this.arrived();
+  }
+
+  async bring(signal) {
     const { entity, hops, channel, as_of: then } = this.asked;
     const around = await get("graph", { entity, hops, channel, as_of: endOf(then), limit: MOST }, signal);
+    this.near = around.entities;
     [this.entity] = around.entities;
     this.names = new Map(around.entities.map(({ id, name }) => [id, name]));
     if (document.activeElement !== this.name) this.name.value = this.entity.name; // nobody is typing there
-    refill(this.who, identity(this.entity, this.entities, { signal: this.signal, changed: (id) => this.changed(id) }));
+    refill(this.who, identity(this.entity, this.entities, { channel, changed: (id) => this.changed(id) }));
     this.relations(around.relations);
     this.picture(around);
   }
@@ -156,7 +206,7 @@ class Around {
   /** After entities became one, or one became two. */
   async changed(id) {
     ({ entities: this.entities } = await get("entities", { limit: LISTED, everywhere: true }, this.signal));
-    this.asked.entity = id;
+    this.asked = { ...this.asked, ...this.meant(id) };
     this.place.querySelector(".choices").replaceWith(this.choices());
     step("graph", this.asked);
     await this.centred();

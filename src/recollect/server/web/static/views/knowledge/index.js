@@ -41,6 +41,7 @@ export async function show(place, params, { signal }) {
   let tab = KINDS.find(({ name }) => name === params.tab) ?? KINDS[0];
   let opened = params.id;
   let rows = null;
+  let asking = 0; // how often it was asked what is to be reviewed
   const list = h("div.list");
   const side = beside({ changed, left });
   const split = h("div.split", list, side.place);
@@ -72,15 +73,17 @@ export async function show(place, params, { signal }) {
   }
 
   async function review() {
-    const first = await trying(() => waiting(undefined, signal));
+    const first = await recount();
     if (!first || tab.name !== "review") return;
-    tally(first);
     refill(list, reviewing(first, async (again) => (again ? review() : recount())));
   }
 
+  /** What is to be reviewed; how much that is is told, unless it was asked anew meanwhile. */
   async function recount() {
+    const turn = asking += 1;
     const found = await trying(() => waiting(undefined, signal));
-    if (found) tally(found);
+    if (found && turn === asking) tally(found);
+    return found;
   }
 
   function tally({ contradictions, next }) {
@@ -89,7 +92,7 @@ export async function show(place, params, { signal }) {
 
   async function add() {
     const made = await adding(tab, asked.channel);
-    if (!made) return;
+    if (!made || signal.aborted) return;
     drawList();
     open(made);
   }
@@ -122,6 +125,7 @@ export async function show(place, params, { signal }) {
 
   /** What was done with the open record is seen in the list too. */
   function changed(record, now) {
+    if (signal.aborted) return; // it was taken back when nobody looks here any more
     const alike = now?.id === record.id && list.querySelector(line(record.id));
     if (!now || alike) rows?.redraw(record.id, now);
     else drawList();
@@ -132,7 +136,7 @@ export async function show(place, params, { signal }) {
   draw();
   if (params.id) {
     const record = await trying(() => get(`records/${part(params.id)}`, {}, signal));
-    if (record) open(record, note);
+    if (record && opened === params.id) open(record, note); // nobody has gone on to another
   }
   if (tab.name !== "review") await recount();
 }
@@ -157,10 +161,11 @@ const line = (id, inside = "") => `[data-id="${CSS.escape(id)}"]${inside}`;
 /** What narrows a list; `narrowed` is called when `asked` has changed. */
 function toolbar(kind, asked, channels, narrowed, add) {
   const change = (name, value) => { asked[name] = value; narrowed(); };
-  const typed = afterPause(PAUSE, (value) => change("text", value));
+  const soon = afterPause(PAUSE, () => find.isConnected && narrowed()); // nobody has gone on to another tab or view
+  const typed = () => { asked.text = find.value; soon(); };
+  const find = h("input", { type: "search", value: asked.text, dir: "auto", oninput: typed });
   return [
-    h("label", "Find in the list",
-      h("input", { type: "search", value: asked.text, dir: "auto", oninput: ({ target }) => typed(target.value) })),
+    h("label", "Find in the list", find),
     channelField(channels, { any: "All", value: asked.channel, chosen: (name) => change("channel", name) }),
     h("label.inline",
       h("input", { type: "checkbox", checked: asked.history,

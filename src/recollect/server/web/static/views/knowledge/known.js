@@ -12,6 +12,7 @@ import { table } from "../../parts/table.js";
 
 const PAGE = 50;
 const LOOKED = 500; // rows read at once when only some of them are wanted
+const GOALS = 1000; // read at once
 const READS = 10; // of those pages, before somebody is asked whether to look further
 
 /**
@@ -49,11 +50,25 @@ async function found(kind, { channel, agent, history }, { fits, some }, after, s
   return { rows, next: after };
 }
 
+/** All goals, those of isolated channels too: the most pressing first, as agents are told them. */
 async function goals({ channel, agent, history }, fits, signal) {
-  const all = (await get("goals", { status: "all" }, signal)).goals;
+  const all = [];
+  let after;
+  do {
+    const page = await get("records", { kind: "goal", everywhere: true, limit: GOALS, after }, signal);
+    all.push(...page.records);
+    after = page.next;
+  } while (after);
+  all.sort(pressing);
   const open = (goal) => history || isOpen(goal);
   const here = (goal) => (!channel || goal.channel === channel) && (!agent || goal.agent === agent);
   return { rows: all.filter((goal) => open(goal) && fits(goal) && here(goal)) };
+}
+
+/** By priority, then deadline, then age. */
+function pressing(one, other) {
+  const due = ({ deadline }) => (deadline ? Date.parse(deadline) : Number.MAX_VALUE);
+  return other.priority - one.priority || due(one) - due(other) || (one.id < other.id ? -1 : 1);
 }
 
 const numbers = [

@@ -4,7 +4,7 @@
 import { get, post } from "../../core/api.js";
 import { h, refill } from "../../core/dom.js";
 import { counted, moment } from "../../core/format.js";
-import { go, note, to } from "../../core/router.js";
+import { go, keep, note, step, to } from "../../core/router.js";
 import { bare } from "../../parts/bare.js";
 import { channelField, channelName, SHARED } from "../../parts/channels.js";
 import { brief } from "../../parts/said.js";
@@ -18,9 +18,11 @@ const PAGE = 50;
 const NUMBERS = /\d+/g;
 
 export async function show(place, params, { signal }) {
-  const { at, channel } = params;
   let latest; // the drawer that was last asked for
-  const { channels } = await get("channels", {}, signal);
+  const { at } = params;
+  const cite = () => get("palace/drawer", { pointer: at }, signal);
+  const [{ channels }, cited] = await Promise.all([get("channels", {}, signal), at && trying(cite)]);
+  const channel = seenFrom(cited, params.channel);
   const beside = h("div.beside");
   const wings = tree({ label: "Palace", load, face, chosen: ({ place }) => choose(place), signal });
   const view = h("div.palace", { "data-open": "" }, h("div.stand", wings.element), beside);
@@ -39,8 +41,8 @@ export async function show(place, params, { signal }) {
     const found = await trying(() => get("palace/drawer", { pointer }, signal));
     if (!found || pointer !== latest) return false;
     if (!opened) {
-      history.replaceState({ opened: pathTo(found) }, "");
-      history.pushState(null, "", to("palace", { at: pointer, channel }));
+      keep({ opened: pathTo(found) });
+      step("palace", { at: pointer, channel });
     } else note("palace", { at: pointer, channel });
     put(found);
     return found;
@@ -70,21 +72,21 @@ export async function show(place, params, { signal }) {
   }
 
   await wings.start();
+  if (signal.aborted) return;
   if (wings.isEmpty()) {
     const again = () => show(refill(place, h("h1", title)), params, { signal });
-    return channels[""]?.turns ? refill(view, unsorted(again)) : refill(place, h("h1", title), bare());
+    if (channels[channel ?? SHARED]?.turns) return refill(view, unsorted(again));
+    return channels[""]?.turns ? refill(view, elsewhere(channels)) : refill(place, h("h1", title), bare());
   }
   refill(beside, hint());
-  if (at) await arrive(at);
-  else if (history.state?.opened) await wings.reveal(history.state.opened);
-
-  async function arrive(pointer) {
-    const found = await trying(() => get("palace/drawer", { pointer }, signal));
-    if (!found) return note("palace", { channel });
-    put(found);
-    await wings.reveal([...pathTo(found), found.turn.index + 1]);
-  }
+  if (at) note("palace", { at: cited && at, channel });
+  if (cited) put(cited);
+  const way = cited ? [...pathTo(cited), cited.turn.index + 1] : history.state?.opened;
+  if (way) await wings.reveal(way);
 }
+
+/** The channel whose tree has a drawer in it. Each has what all share, too. */
+const seenFrom = (cited, channel) => (cited && cited.turn.channel !== SHARED ? cited.turn.channel : channel);
 
 const pathTo = ({ closet }) => [closet.wing, closet.room, closet.number];
 
@@ -122,6 +124,14 @@ function head(channels, channel) {
 }
 
 const hint = () => h("p.empty", "Open a drawer to read what was said, where it was said, and what came of it.");
+
+/** All that was said lies in channels other than this one. */
+function elsewhere(channels) {
+  const others = Object.keys(channels).filter((name) => name && channels[name].turns).sort();
+  const link = (name) => h("a", { href: to("palace", { channel: name === SHARED ? "" : name }) }, channelName(name));
+  return h("div.empty", h("p", "Nothing was said in this channel. There is something in:"),
+    h("ul.plain", others.map((name) => h("li", link(name)))));
+}
 
 function unsorted(again) {
   const sort = async (event) => {

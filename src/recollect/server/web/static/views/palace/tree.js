@@ -27,6 +27,7 @@ export function tree({ label, load, face, chosen, signal }) {
   let active = null;
   let selected = null;
   let high = 1; // a row, in pixels
+  let moved = 0; // how often somebody went somewhere
   new ResizeObserver(draw).observe(box);
 
   // Rows that are no node: what is still to be loaded, and what to do about what is not.
@@ -141,7 +142,7 @@ export function tree({ label, load, face, chosen, signal }) {
   }
 
   function made(row) {
-    const onclick = () => { use(row); focus(row); };
+    const onclick = () => { moved += 1; use(row); focus(row); };
     const element = h("div.treeitem", { role: "treeitem", "aria-level": row.level, onclick },
       row.node ? face(row.node) : h("span.quiet", row.label));
     element.style.setProperty("--level", String(row.level));
@@ -190,6 +191,7 @@ export function tree({ label, load, face, chosen, signal }) {
 
   function press(event) {
     if (!active || event.ctrlKey || event.metaKey || event.altKey) return;
+    moved += 1;
     if (KEYS[event.key]) KEYS[event.key]();
     else if (event.key.length === 1) look(event);
     else return;
@@ -205,15 +207,18 @@ export function tree({ label, load, face, chosen, signal }) {
     focus(order.find(({ node }) => node?.name.toLowerCase().startsWith(typed.text)));
   }
 
-  /** Open the way along these numbers, level by level, to a row; true when it is there. */
+  /** Open the way along these numbers, level by level, to a row; true when it is there. Whoever goes their own way
+   * meanwhile is not led on. */
   async function reveal(numbers) {
     let parent = root;
+    const before = moved;
     const child = (number) => rows.find((row) => row.parent === parent && row.node?.number === number);
     for (const number of numbers) {
       if (!child(number)) await renew(parent, number > 1 ? number - 1 : undefined);
       const row = child(number);
-      if (!row || signal.aborted) return false;
+      if (!row || signal.aborted || moved !== before) return false;
       if (!row.node.leaf && !row.open) await open(row);
+      if (moved !== before) return false;
       if (row.node.leaf) selected = row;
       active = parent = row;
     }
