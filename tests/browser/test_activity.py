@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from recollect.ports.store import Spent
 from tests.browser.browsing import PHONE, Site
+from tests.interface import serving
 from tests.interface.serving import Served
 
 V1 = "/api/v1"
@@ -128,6 +130,27 @@ def test_an_admin_sees_jobs_and_nobodys_memory(keyed: Served, windows: Callable[
     expect(page.get_by_role("region", name="What was done")).to_have_count(0)
     expect(page.get_by_text("ana")).to_have_count(0)
     assert {one.partition("?")[0] for one in asked if one} == {"/session", "/figures", "/receipts"}
+
+
+def test_an_admin_sees_how_far_quotas_are_used_up(tmp_path: Path, windows: Callable[..., Site]) -> None:
+    policy = "turn_quota=4, memory_quota=0, channel_turn_quota=5"
+    with serving.in_file(tmp_path / "memory.db", retention=policy) as server:
+        for user, turns in (("ana", 4), ("ben", 1)):
+            for number in range(turns):
+                text = f"Number {number} of many"
+                server.memory.scope(user, channel="secrets").record("user", text, conversation="c")
+        site = windows(server)
+        page = site.sign_in(server.issue("admin").key)
+        quotas = page.get_by_role("table", name="Quotas")
+        expect(quotas.get_by_role("columnheader").nth(3)).to_have_text("At 80 % or more")
+        for name, cells in (
+            ("Turns of a user", ["4", "4", "1", "1"]),
+            ("Memories of a user", ["no limit", "0", "–", "–"]),
+            ("Turns in a channel", ["5", "4", "1", "0"]),
+        ):
+            expect(quotas.get_by_role("row", name=name).get_by_role("cell")).to_have_text(cells)
+        expect(page.get_by_role("main")).not_to_contain_text(re.compile("ana|ben|secrets"))
+        assert not site.serious()
 
 
 def test_a_user_sees_their_own_alone(keyed: Served, windows: Callable[..., Site]) -> None:

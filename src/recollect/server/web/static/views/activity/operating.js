@@ -16,6 +16,11 @@ const EMBEDDER = {
   none: "There is no embedding model: recall goes by words.",
 };
 
+const QUOTAS = {
+  turn_quota: "Turns of a user", memory_quota: "Memories of a user",
+  channel_turn_quota: "Turns in a channel", channel_memory_quota: "Memories in a channel",
+};
+
 /** Adds the operators' part to the page; beside a user's `own` part it says whose it is. */
 export async function operating(place, { own, signal }) {
   const part = h("section.operating", { "aria-label": "Deployment" }, h("p.quiet", { role: "status" }, "Loading…"));
@@ -28,7 +33,8 @@ export async function operating(place, { own, signal }) {
     refill(part,
       h("div.head", h("h2", own ? "The deployment, everybody together" : "The deployment"), run), health(found),
       h("div.charts", h("div.card", times(found)), h("div.card", daily(found))),
-      h("h3", "Jobs"), jobs(found), waiting(found), parked(found), h("h3", "Receipts of erasures"), erased(receipts));
+      h("h3", "Jobs"), jobs(found), waiting(found), parked(found), h("h3", "Quotas"),
+      quotas(found), h("h3", "Receipts of erasures"), erased(receipts));
   }
 
   async function tend() {
@@ -121,6 +127,20 @@ function parked({ parked: { chunks, mining, chores } }) {
   if (!told.length) return h("p", h("b", "Parked: "), "nothing.");
   const retry = h("code", "recollect tend --retry");
   return h("p.warn", h("b", "Parked: "), told.join("; "), ". Put that right, then run ", retry, ".");
+}
+
+/** How many have come near what they may have, by this server's policy; not who. */
+function quotas({ quotas: rows, quota_warning: share }) {
+  const count = (value) => ({ most, ...found }) => (most ? number(found[value]) : "–");
+  const columns = [
+    { title: "Quota", names: true, cell: ({ quota }) => QUOTAS[quota] },
+    { title: "At most", class: "number", cell: ({ most }) => (most ? number(most) : "no limit") },
+    { title: "The fullest has", class: "number", cell: ({ fullest }) => number(fullest) },
+    { title: `At ${percent(share)} or more`, class: "number", cell: count("near") },
+    { title: "Full", class: "number", cell: count("full") },
+  ];
+  const about = "By this server's retention policy. Who has set limits of their own is counted by these all the same.";
+  return [h("p.quiet", about), table({ caption: "Quotas", columns, rows })];
 }
 
 function erased(rows) {

@@ -68,7 +68,7 @@ function state(key) {
 
 function opens({ role, user }) {
   if (role === "user") return `${visible(user)}'s memory`;
-  return role === "service" ? "the memory of whom it names" : "keys and jobs, nobody's memory";
+  return role === "service" ? "the memory of whom it names" : "keys, quotas and jobs, nobody's memory";
 }
 
 function revoking(key, draw) {
