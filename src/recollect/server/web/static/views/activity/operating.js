@@ -2,7 +2,7 @@
 
 import { get, post } from "../../core/api.js";
 import { h, refill } from "../../core/dom.js";
-import { age, counted, DAY, day, milliseconds, moment, number, percent } from "../../core/format.js";
+import { age, counted, DAY, dayUtc, milliseconds, moment, number, percent } from "../../core/format.js";
 import { table } from "../../parts/table.js";
 import { say, trying } from "../../parts/toast.js";
 import { chart, sparkline } from "./chart.js";
@@ -67,8 +67,7 @@ function times({ recall_by_day: recalls, today, days }) {
   const title = "Time to recall";
   const none = !recalls.some(({ count }) => count);
   if (none) return [h("h3", title), h("p.quiet", `Nothing was recalled in ${days} days.`)];
-  const last = Date.parse(`${today}T12:00:00Z`);
-  const labels = recalls.map((_, place) => day(last - (days - 1 - place) * DAY));
+  const labels = recalls.map((_, place) => dayUtc(Date.parse(today) - (days - 1 - place) * DAY));
   const line = (share, name) => ({ name, values: recalls.map((one) => one[share] ?? null) });
   const series = [line("p50_ms", "Half within (p50)"), line("p95_ms", "95 % within (p95)")];
   return chart({ title, labels, series, write: (value) => (value ? milliseconds(value) : "0") });
