@@ -176,8 +176,9 @@ def test_operators_see_jobs_and_run_them(site: Site) -> None:
     )
     expect(page.get_by_text("✓ Ready.")).to_be_visible()
     expect(page.get_by_text("Parked: nothing.")).to_be_visible()
-    page.get_by_role("button", name="Run the jobs now").click()
+    page.get_by_role("button", name="Run the jobs now").press("Enter")
     expect(page.get_by_role("status").filter(has_text="The jobs ran")).to_be_visible()
+    expect(page.get_by_role("button", name="Run the jobs now")).to_be_focused()
 
 
 def test_an_admin_sees_jobs_and_nobodys_memory(keyed: Served, windows: Callable[..., Site]) -> None:

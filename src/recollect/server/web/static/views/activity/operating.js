@@ -1,7 +1,7 @@
 // How the deployment is doing, for those who run it: of everybody together, and nothing of anybody's memory.
 
 import { get, post } from "../../core/api.js";
-import { h, refill } from "../../core/dom.js";
+import { h, keepFocus, refill } from "../../core/dom.js";
 import { age, counted, DAY, dayUtc, milliseconds, moment, number, percent } from "../../core/format.js";
 import { table } from "../../parts/table.js";
 import { say, trying } from "../../parts/toast.js";
@@ -42,6 +42,7 @@ export async function operating(place, { own, signal }) {
     const done = outcomes.reduce((sum, outcome) => sum + outcome.done, 0);
     say(`The jobs ran: ${counted(done, "row")} put right.`);
     await fill();
+    keepFocus(part.querySelector("button")); // the same one, drawn anew
   }
   await fill();
 }
