@@ -74,16 +74,23 @@ class Site:
         """What an automated check of accessibility finds wrong here, of what matters."""
         from axe_playwright_python.sync_playwright import Axe
 
-        before = [*self.errors]
         finish_fading(self.page)
-        found = Axe().run(self.page, options={"preload": False}).response["violations"]
-        self.page.evaluate("new Promise(requestAnimationFrame)")  # what it had to say has come by now
-        self.errors[:] = before  # the check itself is not as careful as the page
+        with self.unheard():
+            found = Axe().run(self.page, options={"preload": False}).response["violations"]
         return [
             f"{one['id']}: {one['help']} ({one['nodes'][0]['target']})"
             for one in found
             if one["impact"] in ("serious", "critical")
         ]
+
+    @contextmanager
+    def unheard(self) -> Iterator[None]:
+        """For a check that is run in the page: it is not as careful as the page, and what it writes to the
+        console meanwhile is no error of the page."""
+        before = [*self.errors]
+        yield
+        self.page.evaluate("new Promise(requestAnimationFrame)")  # what it had to say has come by now
+        self.errors[:] = before
 
     def check(self) -> None:
         """Nothing went wrong, and nobody else was asked for anything."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.browsing import finish_fading
+from tests.browser.browsing import Site, finish_fading
 
 PRESSES = 400
 """Of Tab, after which whoever is still going round is caught."""
@@ -110,15 +110,16 @@ def settle(page: Page) -> None:
     expect(page.get_by_text("Loading…").locator("visible=true")).to_have_count(0)
 
 
-def axe(page: Page, *rules: str) -> list[str]:
+def axe(site: Site, *rules: str) -> list[str]:
     """What an automated check of accessibility finds wrong, but for what is of no weight."""
     from axe_playwright_python.sync_playwright import Axe
 
     options: dict[str, Any] = {"preload": False, "resultTypes": ["violations"]}
     if rules:
         options["runOnly"] = {"type": "rule", "values": [*rules]}
-    finish_fading(page)
-    found = Axe().run(page, options=options).response["violations"]
+    finish_fading(site.page)
+    with site.unheard():
+        found = Axe().run(site.page, options=options).response["violations"]
     return [
         f"{one['impact']} {one['id']}: {[node['target'] for node in one['nodes'][:3]]}"
         for one in found

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from recollect.ports.store import Spent
 from tests.browser.browsing import PHONE, Site
+from tests.interface import serving
 from tests.interface.serving import Served
 
 V1 = "/api/v1"
@@ -73,10 +77,25 @@ def test_what_was_done_is_told_in_words_and_filtered(site: Site) -> None:
     expect(page.get_by_text("Nothing like that was done.")).to_be_visible()
 
 
-def test_charts_have_the_numbers_of_the_api(site: Site, local: Served) -> None:
-    api = local.client()
-    page = site.open("activity")
-    grown: list[dict[str, Any]] = api.get(f"{V1}/growth").json()["growth"]
+def opened(site: Site) -> tuple[Page, dict[str, Any]]:
+    """The page, and what it was told: another day may have begun since something was done, and when it is
+    asked again."""
+    page, asked = site.page, ("growth", "usage", "figures")
+    with ExitStack() as waiting:
+        told = {name: waiting.enter_context(page.expect_response(f"**{V1}/{name}*")) for name in asked}
+        site.open("activity")
+    return page, {name: answer.value.json() for name, answer in told.items()}
+
+
+def named(page: Page, day: str) -> str:
+    """A day of UTC, as the page calls it."""
+    options = "{ dateStyle: 'medium', timeZone: 'UTC' }"
+    return page.evaluate(f"day => new Date(day).toLocaleDateString(undefined, {options})", day)
+
+
+def test_charts_have_the_numbers_of_the_api(site: Site) -> None:
+    page, answers = opened(site)
+    grown: list[dict[str, Any]] = answers["growth"]["growth"]
     known = numbers(page, "What is known").get_by_role("row")
     expect(known).to_have_count(1 + len(grown))
     heads = known.first.get_by_role("columnheader").all_text_contents()
@@ -86,19 +105,67 @@ def test_charts_have_the_numbers_of_the_api(site: Site, local: Served) -> None:
     assert dict(zip(heads[1:], cells, strict=True)) == {plural[kind]: last[kind] for kind in plural}
     expect(numbers(page, "What was said").get_by_role("row").last).to_contain_text(str(last["turn"]))
 
-    spent = api.get(f"{V1}/usage").json()["usage"]
+    spent = answers["usage"]["usage"]
     tokens = {one["source"]: one["prompt"] + one["completion"] for one in spent}
     assert (tokens["mining"], tokens["gateway"]) == (1200, 534)
-    used = numbers(page, "Tokens of models").get_by_role("row")
-    told = used.last.get_by_role("cell").all_text_contents()
+    then = page.get_by_role("rowheader", name=named(page, spent[0]["day"]), exact=True)
+    used = numbers(page, "Tokens of models").get_by_role("row").filter(has=then)
+    told = used.get_by_role("cell").all_text_contents()
     assert [int(one.replace(",", "")) for one in told] == [tokens[source] for source in sorted(tokens)]
 
-    today = api.get(f"{V1}/figures").json()["recall_by_day"][-1]
-    assert today["count"] == 1
-    times = numbers(page, "Time to recall").get_by_role("row").last.get_by_role("cell")
-    milliseconds = today["p95_ms"]
+    (recalled,) = [one for one in answers["figures"]["recall_by_day"] if one["count"]]
+    times = numbers(page, "Time to recall").get_by_role("row").filter(has_text="ms").get_by_role("cell")
+    milliseconds = recalled["p95_ms"]
     written = f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{round(milliseconds)} ms"
     expect(times.last).to_have_text(written)
+
+
+def test_days_are_called_the_same_wherever_one_is(local: Served, windows: Callable[..., Site]) -> None:
+    page, answers = opened(windows(local, timezone_id="Pacific/Kiritimati"))  # 14 hours ahead of UTC
+    said, recalled = numbers(page, "What was said"), numbers(page, "Time to recall")
+    first, today = answers["growth"]["growth"][0]["day"], answers["figures"]["today"]
+    expect(said.get_by_role("rowheader").first).to_have_text(named(page, first))
+    expect(recalled.get_by_role("rowheader").last).to_have_text(named(page, today))
+
+
+def test_from_and_to_are_days_where_one_is(local: Served, windows: Callable[..., Site]) -> None:
+    page = windows(local, timezone_id="Pacific/Kiritimati").open("activity")
+    expect(deeds(page).filter(has_text="Recorded")).to_have_count(2)
+    page.get_by_label("From", exact=True).fill("2020-01-01")
+    with page.expect_request(re.compile("audit[?].*until=")) as asked:
+        page.get_by_label("To", exact=True).fill("2020-01-01")
+    query = parse_qs(urlsplit(asked.value.url).query)
+    assert (query["since"], query["until"]) == (["2019-12-31T10:00:00.000Z"], ["2020-01-01T09:59:59.999Z"])
+    expect(page.get_by_text("Nothing like that was done.")).to_be_visible()
+
+
+def test_every_deed_has_words(tmp_path: Path, windows: Callable[..., Site]) -> None:
+    options = {"audit": "reads", "retention": "turn_quota=3", "contradictions": "flag_review"}
+    path = tmp_path / "memory.db"
+    with serving.in_file(path, keyed=False, user="local", miner="rules", **options) as server:
+        mine = server.memory.scope("local")
+        for text in ("I live in Porto.", "I live in Rome."):
+            mine.record("user", text, conversation="home")
+        mine.record("user", "I work at Acme.", conversation="work")
+        mine.mine()
+        mine.settle(mine.contradictions()[0].new.id, "new")
+        mine.palace()
+        mine.drawer("W-1/R-1/D-1")
+        mine.conversation("home")
+        mine.summaries("home")
+        mine.goals()
+        mine.profile()
+        server.memory.tend()
+        server.memory.flush()
+        done = {entry.operation for entry in mine.audit(limit=1000)}
+        assert {"settle", "palace", "drawer", "goals", "profile", "quota_warning"} <= done
+        page = windows(server).open("activity")
+        full = deeds(page).filter(has_text="Nearly full: 3 turns of the user")
+        expect(full).to_be_visible()
+        expect(full.get_by_role("link")).to_have_count(0)
+        what = page.get_by_role("combobox", name="What")
+        offered = what.locator("option").evaluate_all("options => options.map(({ value }) => value)")
+        assert done <= {*offered}
 
 
 def test_operators_see_jobs_and_run_them(site: Site) -> None:
@@ -109,8 +176,9 @@ def test_operators_see_jobs_and_run_them(site: Site) -> None:
     )
     expect(page.get_by_text("✓ Ready.")).to_be_visible()
     expect(page.get_by_text("Parked: nothing.")).to_be_visible()
-    page.get_by_role("button", name="Run the jobs now").click()
+    page.get_by_role("button", name="Run the jobs now").press("Enter")
     expect(page.get_by_role("status").filter(has_text="The jobs ran")).to_be_visible()
+    expect(page.get_by_role("button", name="Run the jobs now")).to_be_focused()
 
 
 def test_an_admin_sees_jobs_and_nobodys_memory(keyed: Served, windows: Callable[..., Site]) -> None:
@@ -128,6 +196,27 @@ def test_an_admin_sees_jobs_and_nobodys_memory(keyed: Served, windows: Callable[
     expect(page.get_by_role("region", name="What was done")).to_have_count(0)
     expect(page.get_by_text("ana")).to_have_count(0)
     assert {one.partition("?")[0] for one in asked if one} == {"/session", "/figures", "/receipts"}
+
+
+def test_an_admin_sees_how_far_quotas_are_used_up(tmp_path: Path, windows: Callable[..., Site]) -> None:
+    policy = "turn_quota=4, memory_quota=0, channel_turn_quota=5"
+    with serving.in_file(tmp_path / "memory.db", retention=policy) as server:
+        for user, turns in (("ana", 4), ("ben", 1)):
+            for number in range(turns):
+                text = f"Number {number} of many"
+                server.memory.scope(user, channel="secrets").record("user", text, conversation="c")
+        site = windows(server)
+        page = site.sign_in(server.issue("admin").key)
+        quotas = page.get_by_role("table", name="Quotas")
+        expect(quotas.get_by_role("columnheader").nth(3)).to_have_text("At 80 % or more")
+        for name, cells in (
+            ("Turns of a user", ["4", "4", "1", "1"]),
+            ("Memories of a user", ["no limit", "0", "–", "–"]),
+            ("Turns in a channel", ["5", "4", "1", "0"]),
+        ):
+            expect(quotas.get_by_role("row", name=name).get_by_role("cell")).to_have_text(cells)
+        expect(page.get_by_role("main")).not_to_contain_text(re.compile("ana|ben|secrets"))
+        assert not site.serious()
 
 
 def test_a_user_sees_their_own_alone(keyed: Served, windows: Callable[..., Site]) -> None:

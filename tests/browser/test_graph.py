@@ -79,6 +79,13 @@ def test_a_move_is_seen_by_the_slider(site: Site) -> None:
     expect(boxes(page).filter(has_text="Lisbon")).to_have_count(1)
 
 
+def test_a_day_is_called_the_same_wherever_one_is(local: Served, windows: Callable[..., Site]) -> None:
+    page = windows(local, timezone_id="Pacific/Kiritimati").open("graph", as_of="2025-05-01")
+    shown(page, "user")
+    expect(page.get_by_role("slider", name="As of")).to_have_attribute("aria-valuetext", "1 May 2025")
+    expect(page.get_by_role("status").filter(has_text="on 1 May 2025")).to_be_visible()
+
+
 def test_another_entity_is_put_in_the_middle(site: Site) -> None:
     page = site.open("graph", entity="user")
     shown(page, "user")

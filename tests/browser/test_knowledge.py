@@ -275,6 +275,20 @@ def test_written_down_by_hand(site: Site, mine: ScopedMemory) -> None:
     assert (episode.success, len(episode.about)) == (True, 2)  # type: ignore[attr-defined]
 
 
+def test_what_could_not_be_loaded_is_not_as_if_there_were_none(site: Site, mine: ScopedMemory) -> None:
+    fact = mine.remember("Rex is a dog")
+    said_in = f"**/records/{fact.sources[0]}"
+    site.page.route(said_in, lambda route: route.abort())
+    page = site.open("knowledge", id=fact.id)
+    sources = opened(page).locator("section").filter(has_text="source")
+    expect(sources.get_by_role("alert")).to_contain_text("The server does not answer.")
+    page.unroute(said_in)
+    sources.get_by_role("button", name="Try again").press("Enter")
+    expect(sources.get_by_role("listitem")).to_contain_text("Rex is a dog")
+    expect(opened(page).get_by_role("article")).to_be_focused()
+    site.errors[:] = [error for error in site.errors if "ERR_FAILED" not in error]
+
+
 def test_contradictions_are_settled(site: Site, mine: ScopedMemory) -> None:
     for town in ("Lyon", "Porto", "Faro", "Rome"):
         mine.record("user", f"I live in {town}.", conversation=town)

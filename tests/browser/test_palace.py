@@ -135,9 +135,10 @@ def test_what_was_said_is_text_and_more_of_it_is_shown_on_request(
 def test_a_channel_is_chosen(page: Page) -> None:
     expect(row(page, 1, "Lisbon")).to_be_visible()
     page.get_by_label("Channel").select_option("work")
+    expect(page).to_have_url(re.compile("channel=work"))
+    expect(row(page, 1, "You")).to_contain_text("2 conversations")  # what is shared is read there, too
     row(page, 1, "You").click()
     row(page, 2, "servers").click()
-    expect(page).to_have_url(re.compile("channel=work"))
 
 
 @pytest.fixture
@@ -213,6 +214,55 @@ def test_on_a_phone_the_drawer_is_a_screen_of_its_own(told: Served, windows: Cal
     page.get_by_role("button", name="Back to the palace").click()
     expect(row(page, 4, "I moved to Lisbon")).to_be_focused()
     assert not site.serious()
+
+
+def test_on_a_phone_what_is_forgotten_leads_back(told: Served, windows: Callable[..., Site]) -> None:
+    page = windows(told, viewport=PHONE).open("palace")
+    go_down(page)
+    row(page, 4, "I will look for flats").click()
+    page.get_by_role("article").get_by_role("button", name="Forget").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(page.get_by_text("What was in this drawer is forgotten.")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("at="))
+    page.get_by_role("button", name="Back to the palace").click()
+    expect(row(page, 1, "Lisbon")).to_be_visible()
+    expect(row(page, 4, "I will look for flats")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(row(page, 4, "I will look for flats")).to_be_visible()
+    expect(page.locator("#said .problem")).to_have_count(0)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Served]:
+    """A palace with two conversations in its one wing, of a turn each, and of which reading is noted."""
+    with serving.in_file(tmp_path / "memory.db", keyed=False, user="local", audit="verbose") as server:
+        fill(server.memory.store, "local", 2, talks=2)
+        yield server
+
+
+def test_rows_tell_how_much_is_left_in_them(small: Served, windows: Callable[..., Site]) -> None:
+    page = windows(small).open("palace", at="§ W-001/R-01/D-001")
+    expect(row(page, 1, "Subject 1")).to_contain_text("2 conversations · 2 turns")
+    page.get_by_role("article").get_by_role("button", name="Forget").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(row(page, 1, "Subject 1")).to_contain_text("1 conversation · 1 turn")
+    expect(row(page, 2, "Talk 0")).to_contain_text("Nothing is left")
+    page.get_by_role("button", name="Undo").click()
+    expect(row(page, 1, "Subject 1")).to_contain_text("2 conversations · 2 turns")
+    expect(row(page, 2, "Talk 0")).to_contain_text("1 turn")
+
+
+def test_a_drawer_tells_who_has_read_it(small: Served, windows: Callable[..., Site]) -> None:
+    assert small.memory.scope("local", agent="scout", channel="work").get("t-1-0")
+    small.memory.flush()
+    page = windows(small).open("palace", at="§ W-001/R-02/D-001")
+    readers = page.get_by_role("region", name="Who has read it").get_by_role("listitem")
+    expect(readers.filter(has_text=re.compile("^scout by get in work "))).to_have_count(1)
+    expect(readers.filter(has_text="talk")).to_have_count(0)  # that it was read, not what
+    page = windows(small).open("palace", at="§ W-001/R-01/D-001")
+    readers = page.get_by_role("region", name="Who has read it")
+    expect(readers).not_to_contain_text("Loading…")
+    expect(readers).not_to_contain_text("scout")
 
 
 def test_an_empty_palace_says_what_to_do(palaces: Opened, windows: Callable[..., Site]) -> None:
@@ -311,3 +361,14 @@ def test_an_address_leads_far_into_a_large_palace(palaces: Opened, windows: Call
     page.locator(".tree").evaluate("box => { box.scrollTop = 0; }")
     row(page, 3, "Show from the beginning").click()
     expect(row(page, 3, "Topic 1").first).to_be_visible()
+
+
+def test_whoever_begins_anew_by_keyboard_stays_in_the_tree(
+    palaces: Opened, windows: Callable[..., Site]
+) -> None:
+    page = windows(palaces("long", SMALL)).open("palace", at="§ W-001/R-01/D-060")
+    expect(page.locator("[role=treeitem][aria-selected=true]")).to_contain_text("number 59 in talk 0")
+    row(page, 4, "Show from the beginning").focus()
+    page.keyboard.press("Enter")
+    expect(row(page, 4, "number 0 in talk 0")).to_be_visible()
+    expect(row(page, 3, "Topic 1").first).to_be_focused()

@@ -105,6 +105,7 @@ def test_a_channel_is_forgotten_after_what_goes_is_told(keyed: Served, windows: 
     page.get_by_role("button", name="Forget the channel work").click()
     page.get_by_role("button", name="Forget", exact=True).click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
+    expect(page.get_by_role("main")).to_be_focused()
     assert not mine.counts().get("fact")
 
 

@@ -224,10 +224,13 @@ def test_users_make_and_revoke_their_own_keys(keyed: Served, windows: Windows) -
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     expect(page.get_by_role("textbox", name="The new key")).to_have_count(0)
     assert key not in page.content()
+    expect(page.get_by_role("row", name="laptop")).to_be_visible()
+    expect(page.get_by_role("button", name="New key…")).to_be_focused()
     assert keyed.client(key).get("/api/v1/whoami").json()["user"] == "dora"
     page.get_by_role("button", name="Revoke the key laptop").click()
     page.get_by_role("button", name="Revoke", exact=True).click()
     expect(page.get_by_role("row", name="laptop")).to_contain_text("revoked")
+    expect(page.get_by_role("button", name="New key…")).to_be_focused()
     (_, revoked) = sorted(keyed.memory.store.keys(owner="dora"), key=lambda one: one.created_at)
     assert revoked.revoked_at is not None
     expect(page.get_by_role("table", name="Signed in")).to_contain_text("this one")

@@ -226,6 +226,9 @@ def test_figures(tmp_path: Path) -> None:
         assert [one["count"] for one in found["recall_by_day"]] == [0, 0, 1]
         assert found["recall_by_day"][-1]["p50_ms"] == found["recall"]["today"]["p50_ms"] > 0
         assert (found["rows"]["turns"], found["tend_seconds"]) == (1, 30)
+        quotas = {one["quota"]: (one["most"], one["fullest"], one["near"]) for one in found["quotas"]}
+        assert quotas["turn_quota"] == (1_000_000, 1, 0)
+        assert quotas["channel_turn_quota"] == (0, 1, 0)
         with pytest.raises(Invalid):
             client.figures(days=0)
 

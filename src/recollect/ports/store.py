@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.model.changes import Answered, Change, Chunk
 from recollect.model.records import AuditEntry, Conversation, Record
+from recollect.model.retention import Retention
 from recollect.model.search import Candidate, Search, Words
 from recollect.model.space import Space
 from recollect.ports.followed import FollowedStore, FollowedView
@@ -29,7 +30,7 @@ from recollect.ports.stored import (
     Unembedded,
     Usage,
 )
-from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Visit
+from recollect.ports.tending import JobState, Mark, Measure, Moment, Receipt, Size, Standing, Visit
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -325,6 +326,10 @@ class Store(KeyStore, FollowedStore, Protocol):
     def tally(self) -> dict[str, int]:
         """How often what happened in this process since it was last asked, such as `cache_hits` and
         `cache_misses`: searches that found the user's vectors in memory, and those that did not."""
+        ...
+
+    def standings(self, policy: Retention) -> list[Standing]:
+        """How far the quotas of this policy are used up, as if it held for everybody."""
         ...
 
     def receipts(self, limit: int = 100) -> list[Receipt]:

@@ -53,6 +53,21 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a quota of a policy is used up, everybody taken together. Says nothing of whose."""
+
+    quota: str
+    """Its name in the policy: `turn_quota` and `memory_quota` are of users, the others of channels."""
+    most: int
+    """How many there may be; 0: as many as one likes."""
+    fullest: int
+    """How many the fullest of the users, or of the channels, has."""
+    near: int
+    """How many of them have as much as there is a warning of, the full ones among them."""
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobState:
     """What a job did when it last ran, and in all. While one goes on, `at` is when that was last heard of."""
 

@@ -10,9 +10,10 @@ import pytest
 from recollect.errors import Conflict, QuotaExceeded
 from recollect.model.changes import Expect, Log, Put, Remove, Renew, Revise, Within
 from recollect.model.records import MEMORY_TYPES, AuditEntry, Fact, Reflection, Relation, Turn
+from recollect.model.retention import Retention, overridden
 from recollect.model.search import AtMost
 from recollect.ports.store import Store, Usage, UserStore
-from recollect.ports.tending import JobState, Measure, Receipt, Size
+from recollect.ports.tending import JobState, Measure, Receipt, Size, Standing
 from recollect.testing.store_samples import (
     SPACE,
     START,
@@ -111,6 +112,22 @@ class CountingContract(StoreSuite):
         alice.apply([put(fact("g", channel="work")), Within("work", memories=1)])
         alice.apply([put(fact("g", "another", channel="work")), Within("work", memories=1)])
         alice.apply([Remove("turn", ("third",)), Within(None, turns=1)])  # fewer, if still too many
+
+    def test_how_far_quotas_are_used_up_by_everybody(
+        self, store: Store, alice: UserStore, bob: UserStore
+    ) -> None:
+        most = {"turn_quota": 5, "memory_quota": 0, "channel_turn_quota": 4, "channel_memory_quota": 2}
+        policy = overridden(Retention(), most)
+        assert store.standings(policy) == [Standing(name, quota, 0, 0, 0) for name, quota in most.items()]
+        alice.apply([said(4), put(fact("f")), put(fact("g"))])
+        bob.apply([said(3), append(draft(id="w", channel="work", conversation="other"))])
+        bob.apply([append(draft(id="x", channel="work", conversation="other")), put(fact("f"))])
+        assert store.standings(policy) == [
+            Standing("turn_quota", 5, fullest=5, near=2, full=1),
+            Standing("memory_quota", 0, fullest=2, near=0, full=0),
+            Standing("channel_turn_quota", 4, fullest=4, near=1, full=1),
+            Standing("channel_memory_quota", 2, fullest=2, near=1, full=1),
+        ]
 
     def test_writers_at_once_do_not_pass_a_quota(self, alice: UserStore, reopen: Opener) -> None:
         def write(writer: int) -> int:

@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from recollect import Memory, metrics
 from recollect.doing import MOST_DAYS, PERIODS, document
-from recollect.ports.tending import JobState, Receipt
+from recollect.model.retention import parsed
+from recollect.ports.tending import JobState, Receipt, Standing
 from recollect.server.answers import answer
 from recollect.server.http.asked import ours
 from recollect.server.http.shapes import Limit, gives, made
@@ -66,13 +67,16 @@ async def run(server: Operated) -> Response:
             parked=dict[str, Any],
             jobs=list[JobState],
             tend_seconds=float,
+            quotas=list[Standing],
+            quota_warning=float,
             readiness=dict[str, Any],
         )
     ),
 )
 async def figures(server: Operated, days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = DAYS) -> Response:
     """What happened on each day, today last, how long recalls took, what waits and what is parked; everybody
-    taken together. The background looks what there is to do every `tend_seconds`."""
+    taken together. The background looks what there is to do every `tend_seconds`. Of the `quotas` of this
+    deployment's retention policy: how many users, or channels, have `quota_warning` of one, and all of it."""
     found = await server.run(lambda: _figures(server.memory, days))
     return answer({**found, "readiness": await server.readiness.told()})
 
@@ -80,7 +84,9 @@ async def figures(server: Operated, days: Annotated[int, Query(ge=1, le=MOST_DAY
 def _figures(memory: Memory, days: int) -> dict[str, Any]:
     memory.flush()
     found = metrics.figures(memory.store, memory.settings, memory.clock.now(), max(days, *PERIODS.values()))
-    return {**document(found, days), "tend_seconds": memory.settings.tend_seconds}
+    policy = parsed(memory.settings.retention)
+    quotas = {"quotas": memory.store.standings(policy), "quota_warning": policy.quota_warning}
+    return {**document(found, days), **quotas, "tend_seconds": memory.settings.tend_seconds}
 
 
 @router.get(

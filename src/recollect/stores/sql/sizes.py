@@ -1,13 +1,25 @@
 """How much a user has: kept by whoever writes, so that a quota costs one statement."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import CompoundSelect, Table, bindparam, func, literal, select, union_all
+from sqlalchemy import (
+    CompoundSelect,
+    Connection,
+    Table,
+    bindparam,
+    case,
+    func,
+    literal,
+    select,
+    union_all,
+)
 
 from recollect.errors import QuotaExceeded
 from recollect.model.changes import Within
-from recollect.ports.tending import Size
+from recollect.model.retention import Retention
+from recollect.ports.tending import Size, Standing
 from recollect.stores.sql import schema
 from recollect.stores.sql.codec import decode_text, encode_text
 from recollect.stores.sql.rows import UserRows, own_update
@@ -93,6 +105,33 @@ class Sizes:
 def sizes(rows: UserRows) -> dict[str, Size]:
     found = rows.all(rows.select(schema.sizes))
     return {decode_text(row["channel"]): Size(row["turns"], row["memories"]) for row in found}
+
+
+QUOTAS = {
+    "turn_quota": (schema.sizes.c.turns, True),
+    "memory_quota": (schema.sizes.c.memories, True),
+    "channel_turn_quota": (schema.sizes.c.turns, False),
+    "channel_memory_quota": (schema.sizes.c.memories, False),
+}
+"""What each quota of a policy is about, and whether it is of all channels together."""
+
+
+def standings(connection: Connection, policy: Retention) -> list[Standing]:
+    return [_standing(connection, quota, policy) for quota in QUOTAS]
+
+
+def _standing(connection: Connection, quota: str, policy: Retention) -> Standing:
+    (held, whole), most = QUOTAS[quota], getattr(policy, quota)
+    reached = [func.sum(case((held >= least, 1), else_=0)) for least in (_warned(most, policy), most)]
+    channel = schema.sizes.c.channel
+    where = channel == ALL if whole else channel != ALL
+    found = connection.execute(select(func.max(held), *reached).where(where)).one()
+    fullest, near, full = (int(number or 0) for number in found)
+    return Standing(quota, most, fullest, near if most else 0, full if most else 0)
+
+
+def _warned(most: int, policy: Retention) -> int:
+    return math.ceil(policy.quota_warning * most)
 
 
 def wrong_sizes() -> CompoundSelect[Any, Any, Any, Any]:

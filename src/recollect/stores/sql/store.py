@@ -11,8 +11,9 @@ from sqlalchemy import Connection, delete, func, select, text, true, update
 from recollect.errors import NotFound, StoreCorrupt
 from recollect.model.changes import Revise
 from recollect.model.records import FRESH, SEARCHABLE
+from recollect.model.retention import Retention
 from recollect.model.scope import check_name
-from recollect.ports.tending import JobState, Measure, Receipt
+from recollect.ports.tending import JobState, Measure, Receipt, Standing
 from recollect.stores.sql import backlog, counting, migrate, schema
 from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import encode_time
@@ -22,7 +23,7 @@ from recollect.stores.sql.placing import wrong_places
 from recollect.stores.sql.projecting import ProjectedStore, lags
 from recollect.stores.sql.reading import texts
 from recollect.stores.sql.rows import UserRows
-from recollect.stores.sql.sizes import wrong_sizes
+from recollect.stores.sql.sizes import standings, wrong_sizes
 from recollect.stores.sql.spaces import ADDING, RETIRED, SpaceKeeper, marked
 from recollect.stores.sql.tending import is_held, users_due
 from recollect.stores.sql.user_store import PAGE, SqlUserStore
@@ -89,6 +90,11 @@ class SqlStore(SpaceKeeper, KeyRing, ProjectedStore):
 
     def tally(self) -> dict[str, int]:
         return self._backend.tally()
+
+    @only_reads
+    def standings(self, policy: Retention) -> list[Standing]:
+        with self._backend.read() as connection:
+            return standings(connection, policy)
 
     @only_reads
     def receipts(self, limit: int = 100) -> list[Receipt]:

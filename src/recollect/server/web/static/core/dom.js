@@ -50,6 +50,12 @@ export function refill(element, ...children) {
   return element;
 }
 
+/** Whoever acted by keyboard goes on here, or in the view, when what they used is gone. */
+export function keepFocus(place) {
+  const next = place ?? document.getElementById("main");
+  if (document.activeElement === document.body) next?.focus({ preventScroll: true });
+}
+
 /** Whether the screen is as narrow as the styles mean by it. */
 export const isNarrow = () => matchMedia("(max-width: 48rem)").matches;
 

@@ -10,6 +10,7 @@ const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const NUMBER = new Intl.NumberFormat();
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact" });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const DATE_UTC = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** How long ago, or in how long: "3 months ago". */
@@ -21,6 +22,8 @@ export function age(at, now = Date.now()) {
 
 export const day = (at) => (at ? DATE.format(new Date(at)) : "");
 export const moment = (at) => (at ? TIME.format(new Date(at)) : "");
+/** A day that is counted in UTC, such as 2024-05-01: it is called the same wherever the browser is. */
+export const dayUtc = (at) => DATE_UTC.format(new Date(at));
 /** The day of a time, as 2024-05-01. */
 export const isoDay = (at) => new Date(at).toISOString().slice(0, 10);
 

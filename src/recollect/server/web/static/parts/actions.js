@@ -1,7 +1,7 @@
 // What can be done with any record: put it right, keep it, share it, forget it and take that back.
 
 import { part, patch, post, put, remove } from "../core/api.js";
-import { h, refill } from "../core/dom.js";
+import { h, keepFocus, refill } from "../core/dom.js";
 import { instant } from "../core/format.js";
 import { channelName, SHARED } from "./channels.js";
 import { ask } from "./dialog.js";
@@ -33,11 +33,6 @@ export function actions(record, { changed = () => {} } = {}) {
 
 function button(label, work, kind = "button") {
   return h(kind, { type: "button", onclick: async () => { await work(); keepFocus(); } }, label);
-}
-
-/** Whoever acted by keyboard goes on in the view when the button they used is gone. */
-function keepFocus() {
-  if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
 }
 
 async function correcting(record, changed) {

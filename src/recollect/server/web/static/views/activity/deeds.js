@@ -1,5 +1,6 @@
 // What the audit tells, in words that people use.
 
+import { number } from "../../core/format.js";
 import { calledMany, countedKind, KINDS } from "../../parts/kinds.js";
 
 /** What an operation is called in a list, and how an entry of it begins. */
@@ -17,6 +18,7 @@ const DEEDS = {
   undo: ["Brought back", "Brought back"],
   unmine: ["Unmined", "Took back what was mined:"],
   end: ["Ended", "Ended"],
+  settle: ["Contradiction settled", "Settled what contradicted"],
   merge: ["Merged", "Merged"],
   split: ["Split", "Split"],
   add_goal: ["Goal set", "Set"],
@@ -33,6 +35,13 @@ const DEEDS = {
   list: ["Listed", "Listed"],
   timeline: ["Timeline read", "Read the timeline:"],
   neighbours: ["Graph read", "Read the graph:"],
+  palace: ["Palace read", "Read the palace:"],
+  drawer: ["Drawer opened", "Opened a drawer:"],
+  conversation: ["Conversation read", "Read a conversation:"],
+  summaries: ["Summaries read", "Read"],
+  goals: ["Goals read", "Looked through"],
+  contradictions: ["Contradictions read", "Looked for contradictions:"],
+  profile: ["Profile read", "Read"],
 };
 
 /** The same of what the background alone does. */
@@ -52,6 +61,7 @@ const CHORES = {
 };
 const WORDS = { ...DEEDS, ...CHORES };
 const ERASING = ["forget", "replace", "erase", "expire", "evict", "prune", "unmine", "consolidate"];
+const FULL = "quota_warning"; // its subject is how much there is, such as "turns of the channel"
 
 /** `[value, text]` of the operations and of the kinds that may be chosen. */
 export const operations = Object.entries(WORDS).map(([operation, [name]]) => [operation, name]);
@@ -61,6 +71,7 @@ export const kinds = KINDS.filter((kind) => kind !== "audit").map((kind) => [kin
 export function told({ operation, count, memory_kind: kind, subject, details }) {
   if (operation === "mine") return mined(details);
   const begins = WORDS[operation]?.[1] ?? operation.replaceAll("_", " ");
+  if (operation === FULL) return `${begins} ${number(count)} ${subject}`;
   const each = Object.entries(details.kinds ?? {}).map(([one, times]) => countedKind(times, one));
   return `${begins} ${each.join(", ") || countedKind(count, kind ?? subject.split(" ")[0])}`;
 }
@@ -78,5 +89,5 @@ export const actor = ({ operation, agent }) => agent ?? (operation in CHORES ? "
 
 /** The id of the record that it was about, if there is one that may still be there. */
 export function about({ operation, subject }) {
-  return ERASING.includes(operation) ? undefined : subject.split(" ")[1];
+  return [...ERASING, FULL].includes(operation) ? undefined : subject.split(" ")[1];
 }

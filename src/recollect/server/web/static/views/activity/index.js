@@ -2,7 +2,7 @@
 
 import { get } from "../../core/api.js";
 import { afterPause, h, refill } from "../../core/dom.js";
-import { capital, counted, DAY, day, isoDay, moment, number } from "../../core/format.js";
+import { capital, counted, DAY, dayUtc, instant, isoDay, moment, number } from "../../core/format.js";
 import { note, to } from "../../core/router.js";
 import { SHARED } from "../../parts/channels.js";
 import { calledMany } from "../../parts/kinds.js";
@@ -20,7 +20,6 @@ const PAGE = 50;
 const SHORT = 40; // characters of a name
 const KNOWN = ["fact", "procedure", "episode", "reflection", "entity", "relation"];
 const money = (value) => value.toLocaleString(undefined, { maximumSignificantDigits: 3 });
-const noon = (date) => day(`${date}T12:00:00Z`);
 
 export async function show(place, params, { person, signal }) {
   const own = person.role !== "admin";
@@ -40,7 +39,7 @@ async function figures(place, signal) {
 /** How much there was over time: what was said apart from what is known, for there is much more of it. */
 function grown(growth) {
   if (!growth.length) return h("div.card.empty", "Nothing is stored yet. What you record or save will show here.");
-  const labels = growth.map((point) => noon(point.day));
+  const labels = growth.map((point) => dayUtc(point.day));
   const line = (kind, name) => ({ name, values: growth.map(({ counts }) => counts[kind] ?? 0) });
   const stored = KNOWN.filter((kind) => growth.at(-1).counts[kind]);
   const known = stored.map((kind) => line(kind, capital(calledMany(kind))));
@@ -52,7 +51,7 @@ function grown(growth) {
 
 /** What models were asked for, by what it was for: in money where prices are set, else in tokens. */
 function spent(usage, since) {
-  if (!usage.length) return [h("h3", "Use of models"), h("p.quiet", `No model was asked since ${noon(since)}.`)];
+  if (!usage.length) return [h("h3", "Use of models"), h("p.quiet", `No model was asked since ${dayUtc(since)}.`)];
   const priced = usage.some(({ cost }) => cost !== undefined);
   const days = Array.from({ length: DAYS }, (_, place) => isoDay(Date.parse(since) + place * DAY));
   const worth = (row) => (priced ? row.cost ?? 0 : row.prompt + row.completion);
@@ -60,7 +59,7 @@ function spent(usage, since) {
   const sources = [...new Set(usage.map(({ source }) => source))].sort();
   const series = sources.map((source) => ({ name: source, values: days.map((date) => on(date, source)) }));
   const heading = `${priced ? "Cost" : "Tokens"} of models, ${DAYS} days`;
-  const drawn = { title: heading, labels: days.map(noon), series, write: priced ? money : number, stacked: true };
+  const drawn = { title: heading, labels: days.map(dayUtc), series, write: priced ? money : number, stacked: true };
   return [chart(drawn), models(usage)];
 }
 
@@ -92,8 +91,8 @@ function deeds(params, signal) {
     if (signal.aborted) return; // somebody typed and went on
     const asked = Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()]));
     note("activity", asked);
-    const since = asked.since && `${asked.since}T00:00:00Z`;
-    const until = asked.until && `${asked.until}T23:59:59.999Z`;
+    const since = instant(asked.since);
+    const until = instant(asked.until && `${asked.until}T23:59:59.999`);
     const page = async (after) => {
       const { audit: rows, next } = await get("audit", { ...asked, since, until, limit: PAGE, after }, signal);
       return { rows, next };

@@ -1,8 +1,8 @@
 // How the deployment is doing, for those who run it: of everybody together, and nothing of anybody's memory.
 
 import { get, post } from "../../core/api.js";
-import { h, refill } from "../../core/dom.js";
-import { age, counted, DAY, day, milliseconds, moment, number, percent } from "../../core/format.js";
+import { h, keepFocus, refill } from "../../core/dom.js";
+import { age, counted, DAY, dayUtc, milliseconds, moment, number, percent } from "../../core/format.js";
 import { table } from "../../parts/table.js";
 import { say, trying } from "../../parts/toast.js";
 import { chart, sparkline } from "./chart.js";
@@ -14,6 +14,11 @@ const EMBEDDER = {
   loading: "The embedding model is being loaded.",
   degraded: "The embedding model fails: recall goes by words.",
   none: "There is no embedding model: recall goes by words.",
+};
+
+const QUOTAS = {
+  turn_quota: "Turns of a user", memory_quota: "Memories of a user",
+  channel_turn_quota: "Turns in a channel", channel_memory_quota: "Memories in a channel",
 };
 
 /** Adds the operators' part to the page; beside a user's `own` part it says whose it is. */
@@ -28,7 +33,8 @@ export async function operating(place, { own, signal }) {
     refill(part,
       h("div.head", h("h2", own ? "The deployment, everybody together" : "The deployment"), run), health(found),
       h("div.charts", h("div.card", times(found)), h("div.card", daily(found))),
-      h("h3", "Jobs"), jobs(found), waiting(found), parked(found), h("h3", "Receipts of erasures"), erased(receipts));
+      h("h3", "Jobs"), jobs(found), waiting(found), parked(found), h("h3", "Quotas"),
+      quotas(found), h("h3", "Receipts of erasures"), erased(receipts));
   }
 
   async function tend() {
@@ -36,6 +42,7 @@ export async function operating(place, { own, signal }) {
     const done = outcomes.reduce((sum, outcome) => sum + outcome.done, 0);
     say(`The jobs ran: ${counted(done, "row")} put right.`);
     await fill();
+    keepFocus(part.querySelector("button")); // the same one, drawn anew
   }
   await fill();
 }
@@ -61,8 +68,7 @@ function times({ recall_by_day: recalls, today, days }) {
   const title = "Time to recall";
   const none = !recalls.some(({ count }) => count);
   if (none) return [h("h3", title), h("p.quiet", `Nothing was recalled in ${days} days.`)];
-  const last = Date.parse(`${today}T12:00:00Z`);
-  const labels = recalls.map((_, place) => day(last - (days - 1 - place) * DAY));
+  const labels = recalls.map((_, place) => dayUtc(Date.parse(today) - (days - 1 - place) * DAY));
   const line = (share, name) => ({ name, values: recalls.map((one) => one[share] ?? null) });
   const series = [line("p50_ms", "Half within (p50)"), line("p95_ms", "95 % within (p95)")];
   return chart({ title, labels, series, write: (value) => (value ? milliseconds(value) : "0") });
@@ -121,6 +127,20 @@ function parked({ parked: { chunks, mining, chores } }) {
   if (!told.length) return h("p", h("b", "Parked: "), "nothing.");
   const retry = h("code", "recollect tend --retry");
   return h("p.warn", h("b", "Parked: "), told.join("; "), ". Put that right, then run ", retry, ".");
+}
+
+/** How many have come near what they may have, by this server's policy; not who. */
+function quotas({ quotas: rows, quota_warning: share }) {
+  const count = (value) => ({ most, ...found }) => (most ? number(found[value]) : "–");
+  const columns = [
+    { title: "Quota", names: true, cell: ({ quota }) => QUOTAS[quota] },
+    { title: "At most", class: "number", cell: ({ most }) => (most ? number(most) : "no limit") },
+    { title: "The fullest has", class: "number", cell: ({ fullest }) => number(fullest) },
+    { title: `At ${percent(share)} or more`, class: "number", cell: count("near") },
+    { title: "Full", class: "number", cell: count("full") },
+  ];
+  const about = "By this server's retention policy. Who has set limits of their own is counted by these all the same.";
+  return [h("p.quiet", about), table({ caption: "Quotas", columns, rows })];
 }
 
 function erased(rows) {

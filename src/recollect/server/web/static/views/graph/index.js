@@ -2,7 +2,7 @@
 
 import { get } from "../../core/api.js";
 import { afterPause, h, isNarrow, refill } from "../../core/dom.js";
-import { counted, day } from "../../core/format.js";
+import { counted, day, dayUtc } from "../../core/format.js";
 import { note, step, to } from "../../core/router.js";
 import { channelField, channelName, channelNames, SHARED } from "../../parts/channels.js";
 import { read, relationWords } from "../../parts/kinds.js";
@@ -217,7 +217,7 @@ class Around {
     const drawn = entities.slice(0, most);
     const inside = new Set(drawn.map(({ id }) => id));
     this.drawn.draw(drawn, relations.filter(({ source, target }) => inside.has(source) && inside.has(target)));
-    const when = this.asked.as_of ? `on ${day(`${this.asked.as_of}T12:00:00Z`)}` : "today";
+    const when = this.asked.as_of ? `on ${dayUtc(this.asked.as_of)}` : "today";
     const others = `${counted(entities.length - 1, "other")}${entities.length >= MOST ? " or more" : ""}`;
     const more = entities.length - most;
     const known = relations.length ? `${counted(relations.length, "relation")} to ${others}` : "No relations";

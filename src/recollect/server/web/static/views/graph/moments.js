@@ -1,13 +1,13 @@
 // A slider over days: what held then. Keys move it by a day; the buttons go from one change to the next.
 
 import { h, refill } from "../../core/dom.js";
-import { DAY, day as dayText, isoDay } from "../../core/format.js";
+import { DAY, dayUtc, isoDay } from "../../core/format.js";
 
 const TICKS = 40;
 
 /** A time as the number of its day (UTC). */
 export const dayOf = (at) => Math.floor(new Date(at).getTime() / DAY);
-const written = (number) => dayText(number * DAY + DAY / 2);
+const written = (number) => dayUtc(number * DAY);
 
 /**
  * The slider, from the `first` day on up to today, or to the last of the `changes`, which are days (numbers). It

@@ -1,7 +1,7 @@
 // Keys: a user's own, or for operators everybody's; and where one is signed in.
 
 import { get, part, post, remove } from "../../core/api.js";
-import { h, refill } from "../../core/dom.js";
+import { h, keepFocus, refill } from "../../core/dom.js";
 import { age, day, visible } from "../../core/format.js";
 import { ask } from "../../parts/dialog.js";
 import { table } from "../../parts/table.js";
@@ -20,7 +20,11 @@ const tag = (text) => [" ", h("span.tag.kind", text)];
 export function show(place, params, { person, signal }) {
   const page = h("div.settings");
   place.append(page);
-  const draw = () => refill(page, keys(person, signal, draw), person.role !== "local" && sessions(signal, draw));
+  const draw = () => refill(page, keys(person, signal, again), person.role !== "local" && sessions(signal, again));
+  function again() {
+    draw();
+    keepFocus(page.querySelector("button"));
+  }
   draw();
 }
 
@@ -68,7 +72,7 @@ function state(key) {
 
 function opens({ role, user }) {
   if (role === "user") return `${visible(user)}'s memory`;
-  return role === "service" ? "the memory of whom it names" : "keys and jobs, nobody's memory";
+  return role === "service" ? "the memory of whom it names" : "keys, quotas and jobs, nobody's memory";
 }
 
 function revoking(key, draw) {

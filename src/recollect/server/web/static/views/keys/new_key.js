@@ -11,7 +11,7 @@ const LASTING = [["", "Never"], ["30", "In 30 days"], ["90", "In 90 days"], ["36
 const ROLES = [
   ["user", "A user: opens their memory"],
   ["service", "A service: acts for users that it names"],
-  ["admin", "An admin: keys and jobs, nobody's memory"],
+  ["admin", "An admin: keys, quotas and jobs, nobody's memory"],
 ];
 const FIRST = "This is the first key. From then on nobody gets in without one, on this machine too, and revoking it "
   + "does not change that. You are signed in with it here; programs need one as well.";

@@ -1,7 +1,7 @@
 // One record in full: what it says, how sure it is, when it holds, where it comes from, and what can be done with it.
 
 import { get } from "../../core/api.js";
-import { h, refill } from "../../core/dom.js";
+import { h, keepFocus, refill } from "../../core/dom.js";
 import { age, counted, day, moment, percent } from "../../core/format.js";
 import { to } from "../../core/router.js";
 import { actions } from "../../parts/actions.js";
@@ -69,9 +69,24 @@ function values(record) {
   return all.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "");
 }
 
+/** A part that `fill` gives the nodes of. What could not be loaded says so: it is not as if there were none. */
 function section(title, fill) {
-  const place = h("section", h("h3", title), h("p.quiet", "Loading…"));
-  fill().then((nodes) => refill(place, h("h3", title), nodes), () => place.remove());
+  const heading = title && h("h3", title);
+  const place = h("section");
+  async function draw() {
+    refill(place, heading, h("p.quiet", "Loading…"));
+    try {
+      refill(place, heading, await fill());
+    } catch (error) {
+      refill(place, heading, h("p", { role: "alert" }, h("span.problem", error.message), " ", again));
+    }
+  }
+  const again = h("button.link", { type: "button", onclick: retry }, "Try again");
+  async function retry() {
+    await draw();
+    keepFocus(place.closest("article"));
+  }
+  draw();
   return place;
 }
 
@@ -87,9 +102,7 @@ function entities(record) {
 
 function around(record) {
   if (record.kind !== "goal") return null;
-  const place = h("section");
-  goalAround(record).then((nodes) => refill(place, nodes), () => place.remove());
-  return place;
+  return section(null, () => goalAround(record));
 }
 
 /** What it replaced and what replaced it, newest first. */

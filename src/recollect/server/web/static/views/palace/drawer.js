@@ -23,14 +23,18 @@ export function drawer(opened, { changed, left, signal }) {
   return h("article.drawer", { "aria-labelledby": "drawer-name" },
     h("div.head",
       h("div", h("h2", { id: "drawer-name", tabindex: "-1" }, pointer), where(closet)),
-      h("button.quiet.away", { type: "button", onclick: left }, h("span.narrow-only", "‹ Back to the palace"),
-        h("span.wide-only", { "aria-hidden": "true" }, "×"), h("span.wide-only.hidden", "Close"))),
+      away(left)),
     tags(opened.tags),
     h("section.card", { "aria-label": "What was said" }, conversation(turn, signal)),
     actions(turn, { changed }),
     derived(opened.derived),
     readers(turn, signal));
 }
+
+/** The button that puts it away. */
+export const away = (left) => h("button.quiet.away", { type: "button", onclick: left },
+  h("span.narrow-only", "‹ Back to the palace"),
+  h("span.wide-only", { "aria-hidden": "true" }, "×"), h("span.wide-only.hidden", "Close"));
 
 function where({ subject, title, conversation }) {
   const steps = [subject || "(erased)", conversation, title].filter(Boolean);

@@ -9,7 +9,7 @@ import { bare } from "../../parts/bare.js";
 import { channelField, channelName, SHARED } from "../../parts/channels.js";
 import { brief } from "../../parts/said.js";
 import { say, trying } from "../../parts/toast.js";
-import { amount, drawer, speaker } from "./drawer.js";
+import { amount, away, drawer, speaker } from "./drawer.js";
 import { tree } from "./tree.js";
 
 export const title = "Palace";
@@ -50,7 +50,7 @@ export async function show(place, params, { signal }) {
 
   function put(found) {
     view.dataset.open = found.pointer;
-    refill(beside, drawer(found, { changed, left, signal }));
+    refill(beside, drawer(found, { changed: (record) => changed(found, record), left, signal }));
     beside.scrollTop = 0;
     const alone = getComputedStyle(wings.element.parentElement).display === "none";
     if (alone) document.getElementById("drawer-name").focus();
@@ -64,11 +64,16 @@ export async function show(place, params, { signal }) {
     wings.focus();
   }
 
-  async function changed(record) {
-    const pointer = view.dataset.open;
-    await wings.refresh();
-    if (record) choose(pointer);
-    else refill(beside, h("p.empty", "What was in this drawer is forgotten."));
+  /** What was in a drawer is forgotten (null) or brought back; it may have been put away meanwhile. */
+  async function changed(found, record) {
+    if (signal.aborted) return;
+    const isShown = () => view.dataset.open === found.pointer;
+    if (!record && isShown()) {
+      note("palace", { channel });
+      refill(beside, h("div.drawer", h("div.head", h("p", "What was in this drawer is forgotten."), away(left))));
+    }
+    await wings.refresh(pathTo(found));
+    if (record && isShown()) await choose(found.pointer);
   }
 
   await wings.start();
@@ -108,7 +113,7 @@ function face(found) {
   const kind = found.level === "wing" && found.type !== "topic" ? found.type : "";
   return [h("span.turner", { "aria-hidden": "true" }),
     h("span.name", brief(found.name || "Without a title"), kind && h("span.tag.kind", kind)),
-    h("span.about", h("span.hidden", `${LEVELS[found.level]}: `), amount(found))];
+    h("span.about", h("span.hidden", `${LEVELS[found.level]}: `), found.gone ? "Nothing is left" : amount(found))];
 }
 
 function head(channels, channel) {

@@ -5,7 +5,7 @@
 // arrow keys and type-ahead then work as in any tree, and with a screen reader a hundred thousand rows are one
 // stop of the Tab key. Nested lists of buttons would make each row a stop, and could not be cut to what is seen.
 
-import { h } from "../../core/dom.js";
+import { h, refill } from "../../core/dom.js";
 import { trying } from "../../parts/toast.js";
 
 const ROW = 3.25; // rem: who has larger letters has higher rows
@@ -14,7 +14,7 @@ const TYPED = 700; // milliseconds between letters of one word
 
 /**
  * `load(node, after)` gives `{nodes, more}`: what is in a node (null: at the top) behind a number. A node has a
- * `number`, a `name`, and `leaf` when nothing is in it. `face(node)` gives what its row shows, `chosen(node)` is
+ * `number`, a `name`, and `leaf` when nothing is in it; `gone` when it is there no more. `face(node)` gives what its row shows, `chosen(node)` is
  * called for a leaf.
  */
 export function tree({ label, load, face, chosen, signal }) {
@@ -93,8 +93,10 @@ export function tree({ label, load, face, chosen, signal }) {
 
   function use(row) {
     active = row;
-    if (row.act) row.act();
-    else if (row.node?.leaf) choose(row);
+    if (row.act) {
+      row.act();
+      focus(active); // what was used may be gone
+    } else if (row.node?.leaf) choose(row);
     else if (row.node) row.open ? close(row) : open(row);
   }
 
@@ -227,14 +229,34 @@ export function tree({ label, load, face, chosen, signal }) {
     return true;
   }
 
+  /** The rows along these numbers, and what is in the last of them, as they are now. */
+  async function refresh(numbers) {
+    const way = [root];
+    for (const number of numbers) {
+      const row = rows.find(({ parent, node }) => parent === way.at(-1) && node?.number === number);
+      if (!row) break;
+      way.push(row);
+    }
+    if (way.length > numbers.length && way.at(-1).open) await renew(way.at(-1));
+    for (const row of way.slice(1).reverse()) await retell(row);
+  }
+
+  async function retell(row) {
+    const { number } = row.node;
+    const found = await trying(() => load(row.parent.node, number > 1 ? number - 1 : undefined));
+    if (!found) return;
+    const now = found.nodes.find((node) => node.number === number);
+    row.node = now ?? { ...row.node, gone: true };
+    if (shown.has(row)) refill(shown.get(row), face(row.node));
+  }
+
   return {
     element: box,
     start: () => renew(root),
     reveal,
     focus: () => focus(active),
     isEmpty: () => !rows.length,
-    /** What is beside the row that was chosen last, as it is now. */
-    refresh: () => selected && rows.includes(selected.parent) && renew(selected.parent),
+    refresh,
     clear: () => { selected = null; draw(); },
   };
 }

@@ -9,7 +9,7 @@ import { table } from "../../parts/table.js";
 import { say, trying } from "../../parts/toast.js";
 import { erasing } from "./erasing.js";
 
-const LATEST = 200;
+const LOOKED_AT = 200; // conversations, the first by name
 
 export async function agents(card, { signal }) {
   const rows = h("div");
@@ -30,10 +30,10 @@ export async function agents(card, { signal }) {
   await draw();
 }
 
-/** Agents that something is set for, that were at work lately, or that were just named; with their switches. */
+/** Agents that something is set for, that one of some conversations names, or that were just named; with their switches. */
 async function known(more, signal) {
   const [{ values }, { conversations }] = await Promise.all([
-    get("settings", {}, signal), get("conversations", { limit: LATEST, everywhere: true }, signal)]);
+    get("settings", {}, signal), get("conversations", { limit: LOOKED_AT, everywhere: true }, signal)]);
   const set = values.agents ?? {};
   const names = new Set([...Object.keys(set), ...conversations.map(({ agent }) => agent).filter(Boolean), ...more]);
   return [...names].sort().map((name) => ({ name, recall: true, mining: true, ...set[name] }));

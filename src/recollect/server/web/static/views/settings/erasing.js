@@ -1,11 +1,10 @@
 // Erasing many things at once: what would go is shown first, and asked about.
 
 import { remove } from "../../core/api.js";
-import { h } from "../../core/dom.js";
+import { h, keepFocus } from "../../core/dom.js";
 import { ask } from "../../parts/dialog.js";
 import { countedKind } from "../../parts/kinds.js";
 import { say, trying } from "../../parts/toast.js";
-
 
 /** Ask whether what is at this path should go, and have it go. `typed` is what must be typed before. */
 export async function erasing({ title, path, query = {}, typed, done }) {
@@ -21,6 +20,7 @@ export async function erasing({ title, path, query = {}, typed, done }) {
   const gone = await trying(() => remove(path, query));
   if (!gone) return;
   await trying(done);
+  keepFocus();
   say("Forgotten.");
 }
 
