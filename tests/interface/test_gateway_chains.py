@@ -133,6 +133,12 @@ def test_without_memory_the_upstream_goes_on_from_its_own(gate: Gateway, off: st
     assert (gate.turns(), gate.responses()) == ([], [])
 
 
+def test_a_path_without_a_name_is_passed_on_too(gate: Gateway) -> None:
+    for path in ("", "responses/"):
+        assert gate.http.get(f"{gate.url}/{path}").status_code == 404
+        assert gate.asked[-1].path == f"/v1/{path}"
+
+
 def test_with_keys_nobody_goes_on_from_what_only_the_upstream_has(shared: Gateway) -> None:
     ann, seen = shared.of("ann"), len(shared.asked)
     body = {"model": MODEL, "input": "So?", "previous_response_id": "resp_theirs"}

@@ -31,7 +31,6 @@ from recollect.model.records import (
 )
 from recollect.model.scope import GLOBAL, Scope
 from recollect.model.tools import ToolStats
-from recollect.recall.question import HISTORY_LIMIT
 from recollect.record.memories import as_items
 from recollect.scoped import ScopedMemory
 from recollect.tend.erase import Forgotten
@@ -41,6 +40,8 @@ R = TypeVar("R")
 PAGE = 50
 """How many are listed unless somebody says; a server gives at most `LONGEST_PAGE` at once."""
 LONGEST_PAGE = 1000
+HISTORY = 1000
+"""The most messages of a history that recall looks at, and that a server takes."""
 SOMEBODY = "somebody"
 """Stands for a user that the server knows by the key."""
 
@@ -231,8 +232,8 @@ class RemoteScopedMemory(RemoteLeaving, RemotePerson, RemoteAccount):
 
     @like(ScopedMemory.recall)
     def recall(self, given: Given) -> Recollection:
-        if isinstance(history := given.get("history"), list | tuple):  # no more is looked at, or taken
-            given["history"] = cast("Sequence[Any]", history)[-HISTORY_LIMIT:]
+        if isinstance(history := given.get("history"), list | tuple):
+            given["history"] = cast("Sequence[Any]", history)[-HISTORY:]
         return self._call("POST", "recall", returns=Recollection, body=given, reads=True)
 
     @like(ScopedMemory.get)

@@ -115,7 +115,8 @@ def _id(request: Request) -> str:
 async def _pass_on(request: Request) -> Response:
     """Anything else, as it is."""
     process, who = serving(request), await caller(request)
-    wanted: str = request.path_params.get("path") or f"responses/{_id(request)}"
+    named = request.path_params
+    wanted: str = named["path"] if "path" in named else f"responses/{_id(request)}"
     if who.role != "local" and not _is_stateless(request.method, wanted):
         message = f"The gateway does not pass on /v1/{wanted[:100]}: what users keep there is not kept apart."
         return Turned(404, message, "not_found").answer()
