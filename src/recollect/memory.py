@@ -263,6 +263,7 @@ class Memory:
         """Finish what was begun and let go of the database."""
         self._stopping.set()
         if self._background is not None:
+            self.flush()  # it may be at something long, and a server that ends waits for so long only
             self._background.join()
             self._background = None
         self.flush()

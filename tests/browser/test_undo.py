@@ -84,6 +84,17 @@ def test_two_clicks_take_it_back_once(site: Site, mine: ScopedMemory) -> None:
     assert len(asked) == 1
 
 
+def test_what_was_opened_since_stays_open(site: Site, mine: ScopedMemory) -> None:
+    page = site.open("knowledge")
+    forget(page, "Rex is a dog")
+    page.get_by_role("link", name="Tom is a cat").click()
+    aside = page.get_by_role("complementary")
+    expect(aside).to_contain_text("Tom is a cat")
+    undo(page).click()
+    expect(row(page, "Rex is a dog")).to_be_visible()
+    expect(aside).to_contain_text("Tom is a cat")
+
+
 def test_in_another_view_it_changes_nothing_there(site: Site, mine: ScopedMemory) -> None:
     page = site.open("knowledge", tab="facts")
     forget(page, "Rex is a dog")

@@ -5,6 +5,7 @@ from time import monotonic
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from recollect.errors import StoreUnavailable
 from recollect.model.records import Turn
@@ -128,6 +129,9 @@ def test_a_line_behind_a_pooler_that_is_cut_after_the_server_was_started_again(
 ) -> None:
     """The pooler keeps its clients meanwhile: a connection is of an earlier start than its transactions."""
     emptied(database)
+    with psycopg.connect(database) as server:  # of the same start it then tells another time
+        here = sql.Identifier(server.info.dbname)
+        server.execute(sql.SQL("ALTER DATABASE {} SET TimeZone = 'Europe/Berlin'").format(here))
     pooler = Pooler(database, 1)
     proxy = Proxy(pooler.address)
     store = opened(database, pooler=proxy.url, pool=1)

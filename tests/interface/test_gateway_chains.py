@@ -30,9 +30,10 @@ def upstream() -> Iterator[OpenAIServer]:
 def opened(
     folder: Path, upstream: OpenAIServer, *, embedder: Any = "hashing", **more: Any
 ) -> Iterator[Gateway]:
-    settings: dict[str, Any] = {"upstream": upstream.base_url, "embedder": embedder, "inject_seconds": 60}
+    settings: dict[str, Any] = {"upstream": upstream.base_url, "embedder": embedder}
     if embedder != "hashing":
         settings |= {"embedder_model": "embed", "embedder_dimensions": 16}
+    settings["inject_seconds"] = more.pop("inject_seconds", 60)
     settings["upstream_responses"] = more.pop("responses", "auto")
     with Memory.open(folder / "m.db", **settings) as memory, gateway(memory, upstream, **more) as found:
         yield found
@@ -131,6 +132,27 @@ def test_without_memory_the_upstream_goes_on_from_its_own(gate: Gateway, off: st
         gate.http.request(method, f"/responses/{first}?include=x")
         assert (gate.asked[-1].method, gate.asked[-1].path) == (method, f"/v1/responses/{first}?include=x")
     assert (gate.turns(), gate.responses()) == ([], [])
+
+
+def test_what_is_recorded_late_is_recorded_once(tmp_path: Path, upstream: OpenAIServer) -> None:
+    let = threading.Event()
+
+    def embed(text: str) -> list[float]:
+        let.wait(60)
+        return scatter(text, 16)
+
+    with (
+        OpenAIServer(embed=embed) as model,
+        opened(tmp_path, upstream, embedder=model.base_url, inject_seconds=0.2) as gate,
+    ):
+        first = ask(gate, "Hi", **UNAIDED)
+        second = ask(gate, "So?", first, **UNAIDED)
+        assert upstream.requests[-1].body["previous_response_id"] == first, "not recorded yet"
+        let.set()
+        gate.settle()
+        ask(gate, "And?", second, **UNAIDED)
+        assert [text for role, text in gate.turns() if role == "user"] == ["Hi", "So?", "And?"]
+        assert len({turn.conversation for turn in gate.raw_turns()}) == 1
 
 
 def test_a_path_without_a_name_is_passed_on_too(gate: Gateway) -> None:

@@ -121,6 +121,29 @@ def test_the_background_thread_does_it_and_ends_with_the_memory(open_memory: Ope
     assert waiting(open_memory()) == 0
 
 
+def test_counts_are_written_before_the_background_is_waited_for(open_memory: OpenMemory) -> None:
+    working, let = threading.Event(), threading.Event()
+
+    class Slow(SwitchedEmbedder):
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            working.set()
+            let.wait(60)
+            return super().embed_passages(texts)
+
+    memory = open_memory(embedder=Slow(), background=True, tend_seconds=0.01, embed_on_write=False)
+    turn = memory.scope("derek").record("user", "tea")
+    assert working.wait(60)
+    memory.scope("derek").recall("tea")
+    closing = threading.Thread(target=memory.close)
+    closing.start()
+    with Memory.open(memory.store.stats()["path"], embedder="none") as other:
+        while not (counted := other.store.user("derek").usage([turn.id])) and closing.is_alive():
+            assert not let.wait(0.01)
+    let.set()
+    closing.join()
+    assert counted
+
+
 def test_the_background_survives_what_it_did_not_expect(
     open_memory: OpenMemory, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

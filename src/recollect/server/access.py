@@ -31,6 +31,10 @@ QUIET = frozenset({"/healthz", "/readyz", "/metrics", f"{BELOW}{{path}}"})
 wrong, or for whoever debugs."""
 KEY_CHARACTERS = 80
 ENDING = "The server ends, and this took too long: try again."
+UNSURE = (
+    "The server ends, and this took too long. It may have been done all the same: look before you send it "
+    "again, or send it with an Idempotency-Key."
+)
 
 
 class Access:
@@ -53,7 +57,7 @@ class Access:
                 except asyncio.CancelledError:  # by a server that has to end
                     if exchange.status:
                         raise
-                    await exchange.failed(problems.Refused(503, ENDING, {"Retry-After": "1"}), receive)
+                    await exchange.failed(_cut_off(scope), receive)
                 except Exception as error:  # noqa: BLE001 - answered, unless the answer has begun
                     await exchange.failed(error, receive)
                 exchange.trace(span)
@@ -62,6 +66,14 @@ class Access:
             seconds = perf_counter() - exchange.begun
             measures.request(exchange.method, exchange.route, exchange.status, seconds)
             exchange.tell(seconds)
+
+
+def _cut_off(scope: Scope) -> problems.Refused:
+    """The answer to a request that was given up; its thread may yet finish what it does."""
+    keyed = any(name == b"idempotency-key" for name, _ in scope["headers"])
+    if keyed or scope["method"] in ("GET", "HEAD"):
+        return problems.Refused(503, ENDING, {"Retry-After": "1"})
+    return problems.Refused(503, UNSURE)
 
 
 class Routed:

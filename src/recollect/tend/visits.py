@@ -69,22 +69,23 @@ def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -
     """What `visit_all` would do, or do for one user only, without doing it. What fails is told, as it is
     there, and hides nothing else."""
     for user in _due(tender, only):
-        work = tender.workspace(Scope(user))
-        marks = work.store.marks()
-        for chore in _due_now(tender, work, chores, marks):
+        for chore in chores:
             try:
-                yield from _planned(work, chore, marks.get(chore.name, Mark()))
+                yield from _planned(tender, user, chore)
             except StoreUnavailable:
                 raise
             except Exception as error:  # noqa: BLE001 - told
                 _tell(f"What {chore.name} would do for a user cannot be told", error)
 
 
-def _planned(work: Workspace, chore: Chore, mark: Mark) -> Iterator[Planned]:
-    for step in chore.plan(work, mark):
+def _planned(tender: Tender, user: str, chore: Chore) -> Iterator[Planned]:
+    work = tender.workspace(Scope(user))
+    marks = work.store.marks()
+    if not _due_now(tender, work, [chore], marks):
+        return
+    for step in chore.plan(work, marks.get(chore.name, Mark())):
         if isinstance(step, Step):
-            record = step.record
-            yield Planned(work.scope.user, chore.name, step.action, record.kind, record.id, step.why)
+            yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
 
 
 def _due(tender: Tender, only: str | None) -> list[str]:

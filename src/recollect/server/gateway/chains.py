@@ -22,7 +22,7 @@ ANSWERS = ("function_call_output", "custom_tool_call_output")
 @dataclass(frozen=True, slots=True)
 class Chain:
     """What was said up to a response: as items of input; how many messages that is; in which conversation;
-    and the response before all of it that was never kept here, if there is one."""
+    and the response before all of it that the upstream is asked for, if there is one."""
 
     items: list[Any]
     said: int
@@ -30,8 +30,9 @@ class Chain:
     before: str | None
 
 
-def chain_of(memory: Memory, user: str, id: str) -> Chain:
-    """The responses up to this one. Where one before it is not here, from the next one on."""
+def chain_of(memory: Memory, user: str, id: str, *, upstreams: bool) -> Chain:
+    """The responses up to this one. Where one before it is not here, from the next one on: it is the
+    `upstreams`, unless it was kept here once."""
     store = memory.store.user(user)
     last = response_of(memory, user, id, "previous_response_id")
     known = {one.id: one for one in store.find(Response, {"conversation": last.conversation})}
@@ -39,7 +40,7 @@ def chain_of(memory: Memory, user: str, id: str) -> Chain:
     while (previous := links[-1].previous) is not None and previous not in {one.id for one in links}:
         found = known.get(previous) or next(iter(store.get(Response, [previous])), None)
         if found is None:
-            before = None if was_kept(memory, user, previous) else previous
+            before = previous if upstreams and not was_kept(memory, user, previous) else None
             break
         links.append(found)
     items: list[Any] = []

@@ -206,7 +206,7 @@ class Asking:
                 self.afterwards,
                 user,
                 previous,
-                lambda: chain_of(memory, user, previous),
+                lambda: chain_of(memory, user, previous, upstreams=upstreams),
                 upstreams=upstreams,
             )
         except RecollectError as error:
@@ -216,7 +216,7 @@ class Asking:
         if chain is None:
             return exchange, asked
         asked = {name: part for name, part in asked.items() if name != PREVIOUS}
-        if upstreams and chain.before:
+        if chain.before:
             asked[PREVIOUS] = chain.before
         after = (chain.conversation, chain.said)
         return replace(exchange, after=after), {**asked, "input": [*chain.items, *own]}

@@ -12,8 +12,10 @@ from recollect.model.records import Response
 from recollect.model.scope import check_name
 from recollect.record.threads import Said, follow, record_thread
 from recollect.scoped import workspace_of
+from recollect.server.gateway.chains import chain_of
 from recollect.server.gateway.hearing import Heard, instructed
-from recollect.server.gateway.reading import Body, asked
+from recollect.server.gateway.reading import Body, asked, of_items
+from recollect.server.gateway.refusals import Turned
 from recollect.server.gateway.wanted import Wanted, within
 from recollect.workspace import Workspace
 
@@ -93,6 +95,7 @@ def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, kee
         work = workspace_of(scope_of(memory, exchange))
         if not work.wishes().enabled:  # where memory was too slow to be asked, this is the first to know
             return
+        exchange = _gone_on(memory, exchange)
         record_thread(
             work,
             exchange.said,
@@ -105,6 +108,19 @@ def record(memory: Memory, exchange: Exchange, hear: Callable[[], Heard], *, kee
     except Exception as error:  # noqa: BLE001 - nobody is there any more to tell
         measures_of(memory).count(UNRECORDED)
         log.warning("The gateway could not record an answer: %s", reason(error))
+
+
+def _gone_on(memory: Memory, exchange: Exchange) -> Exchange:
+    """With what was said up to the response that it goes on from, where that was not recorded in time for the
+    request; whoever goes on from this one sends both."""
+    if exchange.previous is None or exchange.after is not None:
+        return exchange
+    try:
+        chain = chain_of(memory, exchange.user, exchange.previous, upstreams=True)
+    except Turned:  # it never was
+        return exchange
+    said = [*of_items(chain.items), *exchange.said]
+    return replace(exchange, said=said, after=(chain.conversation, chain.said))
 
 
 def _response(work: Workspace, exchange: Exchange, body: Body | None) -> Response | None:

@@ -221,7 +221,7 @@ class Sessions:
 
     def _was_committed(self, number: str, server: tuple[str, ...]) -> bool:
         """Whether the transaction that had this number, at that start of the server, was committed."""
-        connection, now = self._begun(f"BEGIN; SELECT {_SERVER}")  # all is asked of one start
+        connection, now = self._begun(f"BEGIN; {self._set}SELECT {_SERVER}")  # all is asked of one start
         with ended(connection):
             ask = driver(connection).execute
             if now != server:

@@ -39,6 +39,8 @@ class Link:
         self._resting = Resting(slow=min(SLOW, timeout / 2))
         self._lock = threading.Lock()
         self._paying = threading.Lock()
+        self._unpaid = 0
+        """How often what is owed could not be paid."""
         self._failing: dict[str, tuple[str, bool]] = {}
         """What fails, why, and whether the server answered: one that is full still lets itself be read."""
         self._told = False
@@ -74,17 +76,25 @@ class Link:
 
     def _paid(self) -> bool:
         """Pay what is owed, or wait for who is at it: an erasure may look through everything that is there.
-        Not of a server that has just failed slowly, for those who waited."""
+        What then could not be paid, those who waited do not try again."""
+        unpaid = self._unpaid
         with self._paying:
-            if self._resting.reason(_NAME):
+            if self._unpaid != unpaid or self._resting.reason(_NAME):
                 return False
-            with self._resting.after_slow_failure(_NAME, self._without):
-                for name, pay in tuple(self._owed.items()):
-                    pay()
-                    with self._lock:
-                        if self._owed.get(name) is pay:  # and not one that came meanwhile
-                            del self._owed[name]
+            try:
+                with self._resting.after_slow_failure(_NAME, self._without):
+                    self._pay()
+            except BaseException:
+                self._unpaid += 1
+                raise
         return True
+
+    def _pay(self) -> None:
+        for name, pay in tuple(self._owed.items()):
+            pay()
+            with self._lock:
+                if self._owed.get(name) is pay:  # and not one that came meanwhile
+                    del self._owed[name]
 
     def settle(self, name: Hashable, pay: Callable[[], object]) -> bool:
         """Do what must be done before anything else is asked: now, or once the server answers again. Whether

@@ -208,22 +208,24 @@ UNMINED = own_select(schema.conversations).where(schema.unmined).order_by(_TALKS
 MINABLE = UNMINED.where(or_(_TALKS.mining_after.is_(None), _TALKS.mining_after <= _NOW))
 
 
-def is_over(quiet_since: Any) -> ColumnElement[bool]:
+def is_over(quiet_since: Any, recorded: Select[Any]) -> ColumnElement[bool]:
     """It has ended, or nobody spoke since. What was said last may be dated ahead: then it goes by when that
-    was stored."""
+    was `recorded`."""
     turns = schema.turns.c
     last = (
         turns.user_id == _TALKS.user_id,
         turns.conversation == _TALKS.id,
         turns.index == _TALKS.next_index - 1,
     )
-    stored = select(turns.recorded_at).where(*last).correlate(schema.conversations).scalar_subquery()
+    stored = recorded.where(*last).correlate(schema.conversations).scalar_subquery()
     return or_(_TALKS.ended_at.is_not(None), _TALKS.last_at <= quiet_since, stored <= quiet_since)
 
 
+RECORDED = schema.turns.c.recorded_at
 UNCONCLUDED = (
     own_select(schema.conversations)
-    .where(schema.unconcluded, is_over(bindparam("quiet")))
+    # Their own turns, or the server opens every partition.
+    .where(schema.unconcluded, is_over(bindparam("quiet"), own_select(schema.turns, RECORDED)))
     .order_by(_TALKS.last_at, _TALKS.id)
 )
 

@@ -18,7 +18,7 @@ from recollect.stores.sql.backend import only_reads
 from recollect.stores.sql.codec import decode_text, decode_time, encode_text, encode_time
 from recollect.stores.sql.glancing import GlancedUser
 from recollect.stores.sql.placing import places
-from recollect.stores.sql.reading import UNCONCLUDED, is_over, may_be_mined, records
+from recollect.stores.sql.reading import RECORDED, UNCONCLUDED, is_over, may_be_mined, records
 from recollect.stores.sql.rows import UserRows, own_select, own_update
 from recollect.stores.sql.sharing import sharing
 from recollect.stores.sql.sizes import sizes
@@ -45,7 +45,9 @@ def users_due(connection: Connection, now: datetime, quiet_since: datetime) -> l
         )
     )
     unmined = select(talks.c.user_id).where(schema.unmined, may_be_mined(now))
-    unconcluded = select(talks.c.user_id).where(schema.unconcluded, is_over(encode_time(quiet_since)))
+    unconcluded = select(talks.c.user_id).where(
+        schema.unconcluded, is_over(encode_time(quiet_since), select(RECORDED))
+    )
     held = select(visits.c.user_id).where(_held(now))
     wanted = union(due, unmined, unconcluded).subquery()
     free = select(wanted.c.user_id).where(wanted.c.user_id.not_in(held)).order_by(wanted.c.user_id)

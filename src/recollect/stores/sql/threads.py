@@ -16,13 +16,16 @@ def put_threads(rows: UserRows, threads: Sequence[Thread]) -> None:
     if not threads:
         return
     stands = _standing(rows, [thread.conversation for thread in threads])
+    led: dict[str, list[str]] = {}
     for thread in dict.fromkeys(threads):
         if thread.conversation not in stands:
             raise NotFound(f"There is no conversation {thread.conversation!r}.")
-        same = (_TABLE.c.digest == thread.digest, _TABLE.c.conversation == thread.conversation)
-        rows.run(rows.delete(_TABLE).where(*same))
-        index, _ = stands[thread.conversation]
-        rows.insert(_TABLE, [{"digest": thread.digest, "conversation": thread.conversation, "index": index}])
+        led.setdefault(thread.conversation, []).append(thread.digest)
+    for conversation, digests in led.items():
+        theirs = rows.delete(_TABLE).where(_TABLE.c.conversation == conversation)
+        rows.change_in(theirs, _TABLE.c.digest, digests)
+        index, _ = stands[conversation]
+        rows.insert(_TABLE, [{"digest": d, "conversation": conversation, "index": index} for d in digests])
 
 
 def threads_of(rows: UserRows, digests: Sequence[str]) -> list[Led]:

@@ -129,6 +129,7 @@ export async function show(place, params, { signal }) {
     const alike = now?.id === record.id && list.querySelector(line(record.id));
     if (!now || alike) rows?.redraw(record.id, now);
     else drawList();
+    if (opened !== undefined && opened !== record.id) return; // somebody has gone on to another
     if (now) open(now, note);
     else close();
   }
