@@ -16,6 +16,11 @@ from recollect.testing.openai_server import OpenAIServer, Request
 from tests.interface.serving import Served, served
 
 
+def echoing() -> OpenAIServer:
+    """An upstream that says what it was told."""
+    return OpenAIServer(chat=lambda body: f"You said {body['messages'][-1]['content']}")
+
+
 @dataclass
 class Gateway:
     served: Served

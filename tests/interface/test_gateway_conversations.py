@@ -9,7 +9,7 @@ import pytest
 
 from recollect import Memory
 from recollect.testing.openai_server import OpenAIServer
-from tests.interface.gateway import Gateway, gateway
+from tests.interface.gateway import Gateway, echoing, gateway
 
 MODEL = "any-model"
 WINDOW = 5
@@ -17,7 +17,7 @@ WINDOW = 5
 
 @pytest.fixture
 def upstream() -> Iterator[OpenAIServer]:
-    with OpenAIServer(chat=lambda body: f"You said {body['messages'][-1]['content']}") as server:
+    with echoing() as server:
         yield server
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from recollect import Memory
 from recollect.testing.openai_server import OpenAIServer
-from tests.interface.gateway import Gateway, gateway
+from tests.interface.gateway import Gateway, echoing, gateway
 
 MODEL = "any-model"
 TEA = "I drink green tea with Derek every morning."
@@ -21,7 +21,7 @@ ASK = "What do I drink with Derek in the morning?"
 
 @pytest.fixture
 def upstream() -> Iterator[OpenAIServer]:
-    with OpenAIServer(chat=lambda body: f"You said {body['messages'][-1]['content']}") as server:
+    with echoing() as server:
         yield server
 
 

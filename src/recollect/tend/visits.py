@@ -2,7 +2,8 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -55,12 +56,11 @@ def visit_all(
         if tender.stopping():
             break
         try:
-            _visit(tender, user, chores, outcomes)
+            with _survived("A user could not be looked after"):
+                _visit(tender, user, chores, outcomes)
         except StoreUnavailable as error:
             log.warning("Nobody can be looked after just now: %s", error)
             break
-        except Exception as error:  # noqa: BLE001 - told; the others are looked after all the same
-            _tell("A user could not be looked after", error)
         between()
     return list(outcomes.values())
 
@@ -69,23 +69,30 @@ def plan_all(tender: Tender, chores: Sequence[Chore], only: str | None = None) -
     """What `visit_all` would do, or do for one user only, without doing it. What fails is told, as it is
     there, and hides nothing else."""
     for user in _due(tender, only):
-        for chore in chores:
-            try:
-                yield from _planned(tender, user, chore)
-            except StoreUnavailable:
-                raise
-            except Exception as error:  # noqa: BLE001 - told
-                _tell(f"What {chore.name} would do for a user cannot be told", error)
+        with _survived("What would be done for a user cannot be told"):
+            work = tender.workspace(Scope(user))
+            marks = work.store.marks()
+            for chore in _due_now(tender, work, chores, marks):
+                with _survived(f"What {chore.name} would do for a user cannot be told"):
+                    yield from _planned(work, chore, marks.get(chore.name, Mark()))
 
 
-def _planned(tender: Tender, user: str, chore: Chore) -> Iterator[Planned]:
-    work = tender.workspace(Scope(user))
-    marks = work.store.marks()
-    if not _due_now(tender, work, [chore], marks):
-        return
-    for step in chore.plan(work, marks.get(chore.name, Mark())):
+@contextmanager
+def _survived(failure: str) -> Generator[None]:
+    """What fails in here is told, and ends nothing else; without the store nothing goes on."""
+    try:
+        yield
+    except StoreUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - told
+        _tell(failure, error)
+
+
+def _planned(work: Workspace, chore: Chore, mark: Mark) -> Iterator[Planned]:
+    for step in chore.plan(work, mark):
         if isinstance(step, Step):
-            yield Planned(user, chore.name, step.action, step.record.kind, step.record.id, step.why)
+            record = step.record
+            yield Planned(work.scope.user, chore.name, step.action, record.kind, record.id, step.why)
 
 
 def _due(tender: Tender, only: str | None) -> list[str]:
